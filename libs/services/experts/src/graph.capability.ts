@@ -7,7 +7,7 @@ import { contextText, filteredFacts, graphFacts } from './graph-facts.js';
 import { graphContextMs, graphJudgementKey } from '@conclave/strategies';
 import { questionTerms } from '@conclave/questions';
 
-/** Looks up facts selected by a plan's `metadata_filters`; names the keys that no fact carries. */
+/** Looks up facts selected by a plan's `metadata_filters`; names the keys that no fact has. */
 export type FactLookup = (
   tenant: string,
   question: string,

@@ -56,8 +56,8 @@ class Gone extends Error {
 
 /**
  * Reads an uploaded document, cuts it into chunks, embeds and stores them in batches. The record contains the progress, so that another
- * process can continue. While vectors or embedder are unavailable the work waits in the log; an unreadable document fails with a
- * sentence. Nothing is dead-lettered, and a document that is removed in the meantime leaves nothing behind.
+ * process can continue. While the vectors or the embedder are unavailable, the work waits in the log; an unreadable document fails with a
+ * reason. Nothing is dead-lettered, and a document that is removed in the meantime leaves nothing behind.
  */
 @Injectable()
 export class DocumentIngest {

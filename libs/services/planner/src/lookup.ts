@@ -61,7 +61,7 @@ export class Lookup {
   }
 
   /**
-   * Returns null if there is nothing to search. `anywhere` also counts a document that only names what the question names. The journal
+   * Returns null if there is nothing to search. `anywhere` also counts a document that only contains a name of the question. The journal
    * keeps the result, so that a repeat decides the same.
    */
   async look(

@@ -300,7 +300,7 @@ describe('scores', () => {
     [3, 0.8, 0.2],
     [2, 0.8, 1.2],
     [1, 0.8, 1.2],
-  ])('take a rating of %i once, however often it and the run are delivered', async (rating, positive, negative) => {
+  ])('count a rating of %i once, however often it and the run are delivered', async (rating, positive, negative) => {
     const { complete, rate, scores } = world();
     for (let times = 0; times < 2; times += 1) {
       await complete({ experts: [expert(), expert({ model: 'b@fake', confidence: null, status: 'timeout' })] });
@@ -312,7 +312,7 @@ describe('scores', () => {
     expect(score!.negative).toBeCloseTo(negative);
   });
 
-  it('take a rating that came before its run was learned', async () => {
+  it('count a rating that came before its run was learned', async () => {
     const { complete, rate, scores } = world();
     await rate(5);
     await complete();

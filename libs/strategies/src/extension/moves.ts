@@ -34,7 +34,7 @@ const whole = ({ query, needs, metadata_filters, ...task }: TaskGiven): PlannedT
   metadata_filters: metadata_filters ?? null,
 });
 
-/** A task as an extension writes it: what it leaves out does not apply. */
+/** A task as an extension writes it: members that it leaves out do not apply. */
 export const WrittenTask = z.strictObject(taskShape).transform(whole);
 
 const { spec: _, action: _action, ...howShape } = RequestedTask.shape;
@@ -185,7 +185,7 @@ function shaped<T>(schema: z.ZodType<T>, given: unknown): T {
   return read.data;
 }
 
-/** A task that no worker knows, or whose arguments its capability does not take, could only fail. */
+/** Throws for a task that no worker knows, or whose arguments its capability does not accept: it could only fail. */
 function checkTasks(tasks: readonly PlannedTask[], { template }: View): void {
   const offered = [...capabilitiesOf(template), runCapability];
   for (const task of tasks) {

@@ -99,7 +99,7 @@ export function readPrepared(
   return query === '' ? { faults: ['"input" is empty.'] } : { output: { query, tool: null, args: {}, working_memory } };
 }
 
-/** Arguments of a tool; for `math` the operation is beside them. */
+/** Arguments of a tool; for `math`, the operation is separate from them. */
 function operationOf(capability: string, args: Loose): Pick<Prepared, 'tool' | 'args'> {
   if (capability.includes('.')) return { tool: capability, args };
   const { operation, ...rest } = args;

@@ -86,7 +86,7 @@ function lastAnswer(view: RagView, reason: string) {
 }
 
 /**
- * Retrieves, takes cited facts from what was found, judges them against the immutable goal and, while something is missing, asks with
+ * Retrieves, takes cited facts from what was found, judges them against the immutable goal and, while something is missing, searches with
  * another query. Facts of all passes add up.
  */
 export const reflectiveRag: AskingStrategy<Own> = {

@@ -46,10 +46,7 @@ interface Running {
   readonly signal: AbortSignal;
   /** Awaited right before the request. Throws Overtaken if another process has begun the step again. */
   making(): Promise<void>;
-  /**
-   * Called when the request is sent: from then on it may cost something. A request that follows the death of a process is counted as
-   * repeated.
-   */
+  /** Called when the request is sent: it may cost something from then on, and counts as repeated after the death of a process. */
   sent(): void;
   arrived(text: string): void;
   retried(retry: { readonly code: string; readonly afterMs: number }): void;
@@ -125,8 +122,7 @@ export class CallMaker implements Calls {
   ): Promise<ModelReply> {
     const { models, logger } = this.parts;
     const limit = call.maxReplyTokens ?? Number.POSITIVE_INFINITY;
-    // Aborted together with the call, or alone to cut a reply. `AbortSignal.any` costs three times as much and leaves weak references for
-    // the garbage collector.
+    // Aborted with the call, or alone to cut a reply. `AbortSignal.any` costs three times as much and leaves weak references behind.
     const cut = new AbortController();
     let isCut = false;
     const stop = (): void => cut.abort(running.signal.reason);
@@ -348,10 +344,7 @@ export class CallMaker implements Calls {
     );
   }
 
-  /**
-   * Runs in parallel with the request, so that only sent requests are counted. Never rejects: the reply must not be lost because the count
-   * failed.
-   */
+  /** Runs in parallel with the request, so that only sent requests are counted. Never rejects: a failed count must not lose the reply. */
   private async noteRepeat(repeat: Parameters<StateStore['journal']['noteRepeat']>[0]): Promise<void> {
     const { state, logger } = this.parts;
     await retryDuringOutage(() => state.journal.noteRepeat(repeat), this.closing.signal).catch((error: unknown) =>

@@ -46,7 +46,7 @@ interface Running {
   readonly signal: AbortSignal;
   /** Awaited right before the request. Throws Overtaken if another process has begun the step again. */
   making(): Promise<void>;
-  /** Called when the request is sent: it may cost something from then on, and counts as repeated after the death of a process. */
+  /** Called when the request is sent: from then on it may cost something, and a repeat of a dead process's request is counted. */
   sent(): void;
   arrived(text: string): void;
   retried(retry: { readonly code: string; readonly afterMs: number }): void;

@@ -26,7 +26,7 @@ export interface JournalledCall {
    * Whether the call is made after the end of the run, to learn from it. The end or cancel of the run does not stop it; only `signal` does.
    */
   readonly afterRun?: boolean;
-  /** Absent if it is wanted for as long as it is not cancelled. */
+  /** Absent if the call is wanted until it is cancelled. */
   readonly wanted?: CallCheck;
   /** Shows that the call begins: called before it is made, awaited before its end is returned. Idempotent: repeated after an outage. */
   readonly onBegun?: (attempt: number) => void | Promise<void>;

@@ -61,7 +61,7 @@ export interface CatalogueOptions
   readonly models: Models;
   /** Reads offers that may change while the system runs; called when templates are needed, at most every two seconds. */
   readonly offers?: () => Promise<Offers>;
-  /** Milliseconds after which local models are looked for again; 30,000. */
+  /** Milliseconds after which local models are looked for again; default 30,000. */
   readonly localAgainMs?: number;
   readonly onOffersFailed?: (error: unknown) => void;
 }
@@ -79,7 +79,10 @@ const againAfterMs = 5_000;
  */
 const localAgainMs = 30_000;
 
-/** Resolves the templates once, then again in the background while a configured model server does not answer. */
+/**
+ * Resolves the templates once. Resolves them again in the background after a change of the offers, while a configured model server does not
+ * answer, and from time to time if they use local models.
+ */
 export async function openCatalogue(options: CatalogueOptions): Promise<TemplateCatalogue> {
   const { configuration } = options;
   const openedAt = Math.floor(Date.now() / 1000);

@@ -23,7 +23,7 @@ export interface Secrets {
   readonly providerHeaders: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Name under `keys` -> API key of a client. */
   readonly clientKeys: Readonly<Record<string, string>>;
-  /** Webhook -> what calls it. */
+  /** Webhook name -> its address and secrets. */
   readonly webhooks: Readonly<Record<string, { readonly url?: string; readonly secret?: string; readonly botToken?: string }>>;
   /** Signs deliveries to addresses of clients. */
   readonly webhookClients?: string;

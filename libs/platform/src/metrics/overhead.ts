@@ -58,7 +58,7 @@ export class RunOverheads {
     if (event.type === 'GapDetected') this.runs.get(event.runId)?.planAskedAt.set(event.data.epoch + 1, event.time);
   }
 
-  /** Milliseconds; null unless this process took every step with a model call. Forgets the run. */
+  /** Returns milliseconds; null unless this process took every step with a model call. Forgets the run. */
   ended({ runId, data: { startedAt, completedAt, usage } }: RunCompleted): number | null {
     const run = this.runs.get(runId);
     this.runs.delete(runId);

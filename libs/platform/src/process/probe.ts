@@ -86,7 +86,7 @@ export interface Probe {
   };
   /** Changes the delivery pools of the log. `durable` resolves when acknowledged writes are durable. */
   readonly pool?: (mode: Mode, durable: () => Promise<void>) => PoolChange;
-  /** The ports of one service. */
+  /** Wraps the ports of one service. */
   readonly ports?: <P extends ProbedPorts>(ports: P, service: string) => P;
   /** Handles the requests of the gateway first. */
   readonly requests?: (stream: RunStream) => (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void;

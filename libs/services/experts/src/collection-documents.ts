@@ -92,7 +92,7 @@ export async function readDocument(
   return { title, text: part.slice(0, maxCharacters), whole: false };
 }
 
-/** Most characters that a chunk may repeat of the one before. */
+/** Most characters that a chunk may repeat from the one before. */
 const longestOverlap = 400;
 
 /**

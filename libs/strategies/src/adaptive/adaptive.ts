@@ -49,7 +49,7 @@ const fallback = ({ run }: View<null>): PlanCreated['data'] => ({
   fallback: true,
   reAsks: 0,
   failure: run.failure,
-  // Its usage was counted when it was refused.
+  // The usage of the refused plan was already counted.
   usage: noUsage,
   content: { class: null },
 });

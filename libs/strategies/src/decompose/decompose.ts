@@ -46,7 +46,7 @@ const fallback = ({ run }: TopicsView): PlanCreated['data'] => ({
   fallback: true,
   reAsks: 0,
   failure: run.failure,
-  // Its usage was counted when it was refused.
+  // The usage of the refused plan was already counted.
   usage: noUsage,
   content: { synthesis: 'merge' },
 });

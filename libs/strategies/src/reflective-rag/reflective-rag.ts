@@ -35,7 +35,7 @@ const everywhere = ({ run, own, template }: RagView): PlanCreated['data'] => ({
   fallback: true,
   reAsks: 0,
   failure: run.failure,
-  // The usage of its calls was counted when the plan was refused.
+  // The usage of the refused plan was already counted.
   usage: noUsage,
   content: { class: 'factual', collections: placesOf(template).map(({ name }) => name), query: own.refined ?? run.request.goal },
 });

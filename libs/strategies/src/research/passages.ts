@@ -1,6 +1,6 @@
 /** Characters taken from one page. */
 export const pageExcerpt = 1_500;
-/** Longest passage in characters; prompts show no more of one fact. */
+/** Longest passage in characters: short enough for a prompt to show it whole. */
 export const longestPassage = 800;
 
 const shortestPassage = 40;

@@ -15,7 +15,7 @@ export interface Chunk {
 export interface ChunkOptions {
   /** Most characters of a chunk; at least 40, default 600, as in the passages of a folder. */
   readonly size?: number;
-  /** Most characters that a chunk repeats of the previous one, in whole sentences; at most a fifth of `size`, default 90. */
+  /** Most characters that a chunk repeats from the previous one, in whole sentences; at most a fifth of `size`, default 90. */
   readonly overlap?: number;
 }
 

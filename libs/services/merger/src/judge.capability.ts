@@ -43,7 +43,7 @@ export const judgeCapability =
         ...(task.data.stream === 'live' ? { live: (attempt) => new LiveText(stream, task.runId, taskId, attempt) } : {}),
         onBegun: async ({ attempt, messages }, { n, of }) => {
           if (!lines) return;
-          const text = n === 1 ? lines.asks(input) : `Is asked again (attempt ${n} of ${of})`;
+          const text = n === 1 ? lines.asks(input) : `The model is asked again (attempt ${n} of ${of})`;
           await tell(attempt, 0, lines.codes.prompt, text, promptDetail(messages));
         },
         onRead: async ({ attempt, reply, faults, output }, { n, of }) => {

@@ -131,7 +131,7 @@ export const evaluateQuestion = phaseQuestion({
     ),
   read: readRubric,
   asks: ({ step }) => `Scores the step: ${stepLine(step)}`,
-  says: ({ summary }) => summary || 'It is scored',
+  says: ({ summary }) => summary || 'The step is scored',
 });
 
 /** Decides if no rule of the table does. */
@@ -165,8 +165,8 @@ export const decideQuestion = phaseQuestion({
         .join('\n'),
     ),
   read: (text, { mayAsk }) => readDecision(text, mayAsk),
-  asks: ({ round, of }) => `Is asked how to go on (round ${round} of at most ${of})`,
-  says: ({ action, confidence, reason }) => `Says ${action} (${confidence}): ${reason}`,
+  asks: ({ round, of }) => `Decides how to continue (round ${round} of at most ${of})`,
+  says: ({ action, confidence, reason }) => `Decision: ${action} (confidence ${confidence}). ${reason}`,
 });
 
 /** Rewrites the working memory to what is essential. Asked once: if it fails, the memory stays. */

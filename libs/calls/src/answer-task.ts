@@ -12,7 +12,7 @@ type ResultPart = Extract<Performed, { result: unknown }>['result'];
 type ModelRequest = Pick<ModelQuestion, 'messages' | 'fillIn' | 'parameters' | 'temperature' | 'onBegun' | 'onContent'>;
 
 /**
- * Answers a task with a question to its models, within its allowance: a busy, cancelled or failed question ends the task as such, and
+ * Answers a task with a question to its models, within its allowance. A busy, cancelled or failed question ends the task accordingly.
  * `read` turns a reply into the result, and shows it, while the reply is stored.
  */
 export async function answerTask(
@@ -74,7 +74,7 @@ function unanswered(answered: Exclude<AskOutcome, { kind: 'answer' }>): Performe
     : { result: { status: failedStatus(answered.failure), failure: answered.failure, usage, attempt }, records };
 }
 
-/** The result of a reply without an answer. A model that only thinks is a common one with too small a limit of tokens. */
+/** The result of a reply without an answer. The usual cause is a model that spent its whole limit of tokens on thinking. */
 export function emptyAnswer(reply: { readonly reasoning: string; readonly finishReason: ModelReply['finishReason'] } | null): ResultPart {
   const thought = reply && reply.reasoning.trim() !== '' ? ` It sent only its thinking, ${reply.reasoning.length} characters.` : '';
   const cut =

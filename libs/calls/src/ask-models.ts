@@ -40,9 +40,9 @@ export interface ModelQuestion {
   readonly cost?: number | null;
   readonly prices: Prices;
   readonly signal: AbortSignal;
-  /** Made for a finished run, to learn from it. */
+  /** Whether the question is asked after the end of the run, to learn from it. */
   readonly afterRun?: boolean;
-  /** Called for each call that is begun; absent if all are wanted. */
+  /** Checked for each call that begins; absent if every call is wanted. */
   readonly wanted?: CallCheck;
   /** Maximum number of calls that earlier questions of the same owner made. */
   readonly firstIndex?: number;
@@ -81,13 +81,16 @@ export type AskOutcome =
   | { readonly kind: 'cancelled'; readonly attempt: number; readonly usage: Usage; readonly records: readonly Event[] }
   | { readonly kind: 'busy'; readonly retryInMs: number };
 
-/** Attempts reserved per call, so that they order before those of the owner's next call: 100 between two rebuilds of the store. */
+/**
+ * Number of attempts reserved for a call, so that all of them order before those of the owner's next call. Each rebuild of the store uses
+ * up 100.
+ */
 const attemptsPerCall = 10_000;
 
 /** Number of call indices reserved, with room for the models that a question skips. */
 const indicesOf = (calls: number): number => calls * 8;
 
-/** Below this many tokens the limit is sent to the server; above, its own default is better. */
+/** If fewer tokens than this are left, the limit is sent to the server; otherwise the server's own default is better. */
 const tellTokensBelow = 8_192;
 
 /** Tokens of a context reserved for the reply, at most a third of it. */

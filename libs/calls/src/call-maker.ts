@@ -44,9 +44,9 @@ export interface CallMakerParts {
 /** What a running call reports. */
 interface Running {
   readonly signal: AbortSignal;
-  /** Awaited right before the request. Throws Overtaken if the step is no longer ours. */
+  /** Awaited right before the request. Throws Overtaken if another process has begun the step again. */
   making(): Promise<void>;
-  /** The request is sent: from here on it may cost something, and one that follows a death is counted. */
+  /** Called when the request is sent: from then on it may cost something, and a repeat of a dead process's request is counted. */
   sent(): void;
   arrived(text: string): void;
   retried(retry: { readonly code: string; readonly afterMs: number }): void;
@@ -68,7 +68,7 @@ const isModel = (name: string): boolean => name.includes('@');
 const paidFor = (name: string, usage: Usage, at: number): Paid | undefined =>
   isModel(name) && isPaid(usage) ? { usage, at, model: name } : undefined;
 
-/** A promise whose failure is thrown to those who await it, and lost if nobody does. */
+/** Returns the work as a promise that is awaited later, or never. Its failure does not become an unhandled rejection. */
 function awaitedLater(work: void | Promise<void>): Promise<void> {
   const promise = Promise.resolve(work);
   promise.catch(() => undefined);
@@ -78,8 +78,8 @@ function awaitedLater(work: void | Promise<void>): Promise<void> {
 const cancelledNote: FailureNote = { code: 'CALL_CANCELLED', message: 'The call was cancelled.', retriable: false };
 
 /**
- * Makes model and tool calls through the journal: a finished call is never repeated, a call in progress in another living process is
- * awaited, a cancel stops it upstream within a poll interval, and each leaves a CallRecorded.
+ * Makes model and tool calls through the journal: a finished call is never repeated, a call in progress in another living process ends as
+ * `busy`, and a cancel stops a call upstream within a poll interval. Each finished call has a CallRecorded event.
  */
 export class CallMaker implements Calls {
   readonly cancels: CancelWatch;
@@ -104,7 +104,7 @@ export class CallMaker implements Calls {
     const { model } = call.request;
     const holder = `${this.parts.processId}:${callStep(call.owner, call.index)}`;
     const provider = this.providers.call(model, holder);
-    // Before the call is announced for this model.
+    // Called before the call is announced for this model.
     const look = (): Promise<void> => provider.look();
     return this.journalled({ ...call, look }, model, call.request, (running) =>
       provider.make({ signal: running.signal, deadline: call.deadline }, async (timeoutMs) => {
@@ -122,7 +122,7 @@ export class CallMaker implements Calls {
   ): Promise<ModelReply> {
     const { models, logger } = this.parts;
     const limit = call.maxReplyTokens ?? Number.POSITIVE_INFINITY;
-    // Aborted with the call, or alone. `AbortSignal.any` costs three times as much, and leaves weak references to the collector.
+    // Aborted with the call, or alone to cut a reply. `AbortSignal.any` costs three times as much and leaves weak references behind.
     const cut = new AbortController();
     let isCut = false;
     const stop = (): void => cut.abort(running.signal.reason);
@@ -214,7 +214,7 @@ export class CallMaker implements Calls {
     const withState = call.wanted?.withState === true;
     let begun: BeginResult;
     try {
-      // A lost reply may have begun the step: until this process knows, every process would find it busy.
+      // The step may have begun although the reply was lost. Until this process knows, every process would find the step busy.
       begun = await retryDuringOutage(() => state.journal.begin({ ...beginning, flags: watch.flags, withState }), this.closing.signal);
     } catch (error) {
       watch.stop();
@@ -315,7 +315,7 @@ export class CallMaker implements Calls {
     return this.ended(call, said.stored, attempt, false);
   }
 
-  /** Begins to show that the call begins, which its request does not wait for. Throws what our own code throws at once. */
+  /** Starts to show that the call begins; the request does not wait for this. Throws at once what our own code throws synchronously. */
   private announced({ onBegun }: JournalledCall, attempt: number): Promise<void> {
     let shown = onBegun?.(attempt);
     if (!shown) return Promise.resolve();
@@ -327,14 +327,14 @@ export class CallMaker implements Calls {
     return awaitedLater(retryDuringOutage(show, this.closing.signal));
   }
 
-  /** `found`: the state of the run as the journal saw it; undefined if it did not look. */
+  /** `found` is the state of the run as the journal read it; undefined if the journal did not read it. */
   private async isWanted({ runId, wanted }: JournalledCall, found: unknown): Promise<boolean> {
     if (!wanted) return true;
     if (!wanted.withState || found !== undefined) return wanted.is(found ?? null);
     return wanted.is((await this.parts.state.runs.read(runId))?.state ?? null);
   }
 
-  /** Records the end in the history once a death can no longer undo it; until then the call is in flight. */
+  /** Records the end in the history once the death of a process can no longer undo it; until then the call is in flight. */
   private noteEnd(step: string, phase: 'ok' | 'fail', data: { readonly attempt: number; readonly stored: 'stored' | 'refused' }): void {
     const { state, probe, service, logger } = this.parts;
     if (!probe.records) return;
@@ -344,7 +344,7 @@ export class CallMaker implements Calls {
     );
   }
 
-  /** Runs in parallel with the request, so that only sent requests are counted. Never rejects: a failed count costs no reply. */
+  /** Runs in parallel with the request, so that only sent requests are counted. Never rejects: a failed count must not lose the reply. */
   private async noteRepeat(repeat: Parameters<StateStore['journal']['noteRepeat']>[0]): Promise<void> {
     const { state, logger } = this.parts;
     await retryDuringOutage(() => state.journal.noteRepeat(repeat), this.closing.signal).catch((error: unknown) =>
@@ -353,8 +353,8 @@ export class CallMaker implements Calls {
   }
 
   /**
-   * The call is paid: retries until the journal has its outcome, however long the store is unavailable. An outcome that cannot be stored at
-   * all is dropped.
+   * Stores the outcome of a call that is paid: retries until the journal has it, however long the store is unavailable. An outcome that can
+   * never be stored is dropped.
    */
   private async keep(
     at: JournalCall,

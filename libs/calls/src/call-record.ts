@@ -5,7 +5,7 @@ import type { ModelReply, RecordedCall } from '@conclave/ports';
 /** A failed try of a call that was repeated. */
 export type Retry = NonNullable<CallRecorded['data']['retries']>[number];
 
-/** What the journal stores of a call: its end and its record, so that a repeat publishes the same. */
+/** What the journal stores of a call: its end and its record, so that a repeat publishes the same record. */
 export interface StoredCall {
   readonly reply: ModelReply | null;
   readonly failure: FailureNote | null;
@@ -25,7 +25,7 @@ export interface CallToRecord {
   readonly usage: Usage;
   readonly startedAt: number;
   readonly durationMs: number;
-  /** Tries that failed before. */
+  /** Earlier tries that failed. */
   readonly retries: readonly Retry[];
 }
 
@@ -77,7 +77,7 @@ export const keptCallOf = (stored: StoredCall): KeptCall => (storedCallOf(stored
 export function wholeCall(kept: KeptCall): StoredCall {
   if ('reply' in kept) return kept;
   const stored = storedCallOf(kept.record);
-  if (!stored) throw new TypeError(`The record of ${kept.record.step} holds no reply.`);
+  if (!stored) throw new TypeError(`The record of ${kept.record.step} contains no reply.`);
   return stored;
 }
 
@@ -87,6 +87,6 @@ export const recordedAt = ({ step, attempt }: Pick<CallRecorded['data'], 'step' 
   id: `${step}/${attempt}`,
 });
 
-/** The same record returns the same event, byte for byte, however often it is published. */
+/** The event of a record. Equal records return equal events, byte for byte, however often they are published. */
 export const recordEvent = (runId: string, source: Service, data: CallRecorded['data']): Event =>
   ownEvent(CallRecorded, { id: recordedAt(data).id, runId, source, time: data.startedAt + data.durationMs }, data);

@@ -14,7 +14,7 @@ const CALLER = Symbol('CallerOptions');
 export interface CallerOptions {
   readonly service: Service;
   readonly storePrompts: 'full' | 'hash' | 'none';
-  /** Secret of which the key of capability tokens is made; absent: one that the state store keeps. */
+  /** Secret from which the key of capability tokens is derived; absent: a secret that the state store keeps. */
   readonly permitKey?: string | undefined;
 }
 

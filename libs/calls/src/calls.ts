@@ -22,9 +22,11 @@ export interface JournalledCall {
   readonly deadline: number;
   readonly prices: Prices;
   readonly signal: AbortSignal;
-  /** Made for a finished run, to learn from it: the end or cancel of the run does not stop it; only `signal` does. */
+  /**
+   * Whether the call is made after the end of the run, to learn from it. The end or cancel of the run does not stop it; only `signal` does.
+   */
   readonly afterRun?: boolean;
-  /** Absent if it is wanted for as long as it is not cancelled. */
+  /** Absent if the call is wanted until it is cancelled. */
   readonly wanted?: CallCheck;
   /** Shows that the call begins: called before it is made, awaited before its end is returned. Idempotent: repeated after an outage. */
   readonly onBegun?: (attempt: number) => void | Promise<void>;
@@ -33,11 +35,11 @@ export interface JournalledCall {
   readonly onContent?: (text: string) => void;
 }
 
-/** Whether a call that was just begun is still wanted. If not, it is never made, and ends as if it were cancelled. */
+/** Decides whether a call that was just begun is still wanted. An unwanted call is never made, and ends as if it were cancelled. */
 export interface CallCheck {
-  /** Whether `is` wants to know the state of the run. */
+  /** Whether `is` needs the state of the run. */
   readonly withState: boolean;
-  /** `state`: of the run, null if it has none or nobody requested it. */
+  /** `state` is that of the run; null if the run has none, or if `withState` is false. */
   is(state: unknown): boolean;
 }
 

@@ -34,8 +34,8 @@ interface Watched {
 }
 
 /**
- * Notifies running calls that their run or task was cancelled. The flag in the state store is authoritative; the hint makes it fast. Where
- * hints may get lost, a poll makes it certain. All calls of the process share one subscription and one poll.
+ * Notifies running calls that their run or task was cancelled. The flag in the state store is authoritative, and a hint reports it at once.
+ * Where hints may get lost, a poll finds the flag. All calls of the process share one subscription and one poll.
  */
 export class CancelWatch {
   private readonly watches = new Set<Watched>();
@@ -115,7 +115,7 @@ export class CancelWatch {
     this.poll = null;
   }
 
-  /** An unavailable store is not a cancel: the calls continue and meet the outage when they end. It is asked again until it answers. */
+  /** An unavailable store is not a cancel: the calls continue and meet the outage when they end. The store is polled until it answers. */
   private lookFor(watches: readonly Watched[], told?: string): Promise<void> {
     if (watches.length === 0) return Promise.resolve();
     return this.state.runs.cancelled([...new Set(watches.flatMap(({ flags }) => flags))]).then(

@@ -69,7 +69,7 @@ function process(id: string, given: Policies = {}) {
 const fails = (code: FailureCode) => () => Promise.reject(new Failure(code));
 
 describe('the token, in the process that makes the call', () => {
-  it('is verified before anything is called: that of another run, of another capability, an expired one and none are denied', async () => {
+  it('is verified before anything is called: a token of another run or capability, an expired one and a missing one are denied', async () => {
     const { make, dispatched } = process('one');
     const [a, b, c] = [await dispatched({}), await dispatched({}), await dispatched({})];
     const { permit } = (await dispatched({ run: 'run_00000002' })).data;
@@ -90,7 +90,7 @@ describe('the token, in the process that makes the call', () => {
     expect(await make(await dispatched({}))).toMatchObject({ kind: 'reply' });
   });
 
-  it('is not asked again if the call has been made: its stored reply is returned, however late', async () => {
+  it('is not verified again if the call has been made: its stored reply is returned, however late', async () => {
     const { make, dispatched } = process('one');
     const task = await dispatched({});
     expect(await make(task)).toMatchObject({ kind: 'reply', replayed: false });

@@ -25,7 +25,7 @@ export interface GuardedCall {
   readonly isError?: ((reply: string) => boolean) | undefined;
 }
 
-/** Failures that show that a capability or what it uses is unavailable or broken, whatever it was asked. */
+/** Failures that show that a capability, or what it uses, is unavailable or broken, whatever the request was. */
 const unwellCodes: ReadonlySet<string> = new Set([
   'SEARCH_UNAVAILABLE',
   'TOOL_FAILED',
@@ -36,8 +36,8 @@ const unwellCodes: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What every call of a capability or tool passes in the process that makes it, in this order: the capability token, the policy (chain
- * depth, hours, rate), the circuit breaker. Whitelist and registry come before it, the time-out after it.
+ * Checks every call of a capability or tool in the process that makes it, in this order: the capability token, the policy (chain depth,
+ * hours, rate), the circuit breaker. The whitelist and the registry are checked before; the time-out applies after.
  */
 export class CapabilityGuard {
   private readonly breakers: CircuitBreakers;
@@ -78,7 +78,7 @@ export class CapabilityGuard {
     if (hours && !isWithin(hours, now))
       throw new Failure('CAPABILITY_OUT_OF_HOURS', `${name}: from ${hours.from} to ${hours.to} (${hours.timezone}).`);
     if (!rate) return;
-    // Slots that are never given back: one is free again when its call is older than the window. A repeated task keeps its slot.
+    // These slots are never given back: each becomes free when its call is older than the window. A repeated task keeps its slot.
     const window = `${rateWindow}${rate.of === 'run' ? runId : data.tenant}:${name}`;
     const place = { name: window, limit: rate.calls, holder: data.taskId, ttlMs: rate.per_s * 1_000 };
     if (await this.parts.state.leases.acquireSlot(place)) return;
@@ -90,7 +90,8 @@ export class CapabilityGuard {
     const { metrics, logger } = this.parts;
     return this.breakers.gate(
       {
-        // No provider's name has a colon. A tenant's arguments cannot shut a tool for the others.
+        // No provider's name contains a colon. Each tenant has its own breaker, so that one tenant's arguments cannot block a tool for the
+        // others.
         name: `capability:${tenant}:${name}`,
         settings: async () => ({ failures, window: failures, share: 1, openMs: open_s * 1_000 }),
         refusal: (retryInMs) =>
@@ -107,12 +108,12 @@ export class CapabilityGuard {
 }
 
 /**
- * Milliseconds from which a failed call counts as a delay. A server that refuses at once keeps nobody waiting, and is noticed again as soon
- * as it is back.
+ * Milliseconds after which a failed call counts as a delay. A server that refuses at once keeps no caller waiting, and its recovery is
+ * noticed by the next call.
  */
 const delayMs = 1_000;
 
-/** Beginning of the names under which calls are counted. */
+/** Prefix of the names under which calls are counted. */
 export const rateWindow = 'rate:';
 
 /** Whether the time of day is within the window; a window that ends before it begins includes midnight. */

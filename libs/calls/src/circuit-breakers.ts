@@ -11,16 +11,16 @@ import {
   type StateStore,
 } from '@conclave/ports';
 
-/** Something that calls may be kept from for a while. */
+/** A target that may get no calls for a while. */
 export interface Guarded {
   /** Name of its breaker in the state store. */
   readonly name: string;
   /** Undefined: it has no breaker, and every call is let through. */
   settings(): Promise<BreakerSettings | undefined>;
   refusal(retryInMs: number): Failure;
-  /** The breaker has opened because of call `by`. */
+  /** Called when the breaker has opened because of call `by`. */
   onOpened(by: string): void;
-  /** A probe has shown that it works again. */
+  /** Called when a probe has shown that the target works again. */
   onClosed(): void;
 }
 
@@ -37,7 +37,7 @@ export interface Gate {
 
 /** Milliseconds for which the last known state of a breaker counts as current. */
 const currentMs = 1_000;
-/** Maximum tries of a contended write. An outcome lost after that is one of many at the same moment. */
+/** Maximum tries of a contended write. An outcome that is lost after so many is one of many at the same moment. */
 const swaps = 50;
 
 interface Seen {

@@ -1,6 +1,6 @@
 import type { ShownIn } from './calls.js';
 
-/** After the first chunk, text is batched for this long before it is appended, which is too short to notice. */
+/** Milliseconds for which text after the first chunk is batched before it is appended: too short to notice. */
 const batchMs = 40;
 
 /**
@@ -39,7 +39,7 @@ export class LiveText {
     const { offset } = this;
     this.pending = '';
     this.offset += text.length;
-    // Not only after the previous append has ended: the stream keeps the order of calls, so that a line that is shown next follows the
+    // Does not wait for the end of the previous append: the stream keeps the order of calls, so that a line that is shown next follows the
     // text.
     this.sent = Promise.all([this.sent, this.append(offset, text)]);
     return this.sent;

@@ -19,7 +19,10 @@ export async function retryDuringOutage<T>(write: () => Promise<T>, closing: Abo
   }
 }
 
-/** Ends early when the process closes; the next failure is the last one then. The simulation's clock moves only the global timers. */
+/**
+ * Resolves early when the process closes; the next failure is then the last one. Uses the global timers, because the simulation's clock
+ * moves only those.
+ */
 const pause = (ms: number, closing: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const over = (): void => {

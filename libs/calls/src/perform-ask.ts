@@ -152,7 +152,9 @@ export async function performAsk<In, Out>(maker: Calls, ask: Ask<In, Out>, input
   }
 }
 
-/** A question that the code of its strategy cannot put is not asked: it would not be put the next time either. */
+/**
+ * Turns STRATEGY_FAILED, which the code of a strategy throws while it writes the prompt, into a failed outcome: a repeat would fail too.
+ */
 async function orUnasked(asked: Promise<AskOutcome>): Promise<AskOutcome> {
   try {
     return await asked;

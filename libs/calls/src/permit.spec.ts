@@ -93,7 +93,7 @@ describe('a capability token', () => {
 });
 
 describe('the key of capability tokens', () => {
-  it('is the same in every process on the same store, another one on another store, and the configured one takes precedence', async () => {
+  it('is the same in every process on the same store and differs on another store, and the configured one takes precedence', async () => {
     const stores = new MemoryStores();
     const keyOn = (id: string, on = stores, secret?: string): Promise<Buffer> => new PermitKey(on.connect(id).state.once, secret).get();
     const [one, two, elsewhere] = [await keyOn('one'), await keyOn('two'), await keyOn('one', new MemoryStores())];

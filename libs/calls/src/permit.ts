@@ -11,10 +11,13 @@ import {
 } from '@conclave/contracts';
 import type { Once } from '@conclave/ports';
 
-/** Experts and judges call nothing but models, which have slots, breakers and budgets; child runs get tokens for calls of their own. */
+/**
+ * Capabilities without a token. Experts and judges call only models, which have slots, breakers and budgets; child runs get tokens for
+ * their own calls.
+ */
 const withoutPermit: ReadonlySet<string> = new Set(['expert', 'judge', 'run']);
 
-/** Whether tasks of a capability are done only with a capability token. */
+/** Whether tasks of a capability need a capability token. */
 export const needsPermit = (capability: string): boolean => !withoutPermit.has(capability.split('.', 1)[0]!);
 
 /** What a task calls, by the names that policies use. */
@@ -26,15 +29,15 @@ export const subjectOf = ({ data: { capability, input } }: TaskDispatched): Poli
 const signed = (key: Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();
 const begin = (key: Buffer): Buffer => signed(key, 'conclave capability 1');
 
-/** A token that allows what all the caveats allow. */
+/** Makes a token that allows only what all the caveats allow. */
 export const mintPermit = (key: Buffer, caveats: readonly string[]): Permit => ({
   caveats: [...caveats],
   signature: caveats.reduce(signed, begin(key)).toString('base64url'),
 });
 
 /**
- * The same token with one more caveat. It needs no key: each signature is the key of the next one, so that the holder of a token can
- * narrow it, and nobody can remove a caveat.
+ * Returns the same token with one more caveat. This needs no key: each signature is the key of the next one, so that the holder of a token
+ * can narrow it, and nobody can remove a caveat.
  */
 export const narrowed = ({ caveats, signature }: Permit, caveat: string): Permit => ({
   caveats: [...caveats, caveat],
@@ -62,7 +65,7 @@ const checks: Readonly<Record<string, Check>> = {
   expires: (value, { now }) => now < Number(value),
   policy: (value) => policyIn(value) !== null,
 };
-/** A token without one of these would be good for more than one task. */
+/** A token without one of these would be valid for more than one task. */
 const needed = ['run', 'tenant', 'task', 'capability', 'expires', 'policy'];
 
 const parted = (caveat: string): readonly [name: string, value: string] => {
@@ -113,7 +116,7 @@ export function verifiedPolicies(task: TaskDispatched, now: number, key: Buffer)
   const expected = permit.caveats.reduce(signed, begin(key));
   const given = Buffer.from(permit.signature, 'base64url');
   if (given.length !== expected.length || !timingSafeEqual(given, expected))
-    throw new Failure('PERMIT_INVALID', 'Its signature is not ours: do all processes have the same CONCLAVE_PERMIT_KEY?');
+    throw new Failure('PERMIT_INVALID', 'Its signature is not valid here: do all processes have the same CONCLAVE_PERMIT_KEY?');
   const caveats = permit.caveats.map(parted);
   const missing = needed.find((name) => !caveats.some(([one]) => one === name));
   if (missing) throw new Failure('PERMIT_INVALID', `It names no ${missing}.`);
@@ -126,13 +129,13 @@ export function verifiedPolicies(task: TaskDispatched, now: number, key: Buffer)
   return caveats.flatMap(([name, value]) => (name === 'policy' ? [policyIn(value)!] : []));
 }
 
-/** Kept apart from every tenant, whose names begin with a letter or a digit. */
+/** Not the name of any tenant: those begin with a letter or a digit. */
 const ownTenant = '*';
 const keyName = 'permit-key';
 
 /**
- * The key that signs capability tokens: made of the configured secret, else of one that the first process makes and the state store keeps,
- * so that all processes on the same store have the same.
+ * The key that signs capability tokens. It is derived from the configured secret, or else from one that the first process makes and the
+ * state store keeps, so that all processes on the same store have the same key.
  */
 export class PermitKey {
   private known: Promise<Buffer> | null = null;
@@ -142,7 +145,7 @@ export class PermitKey {
     private readonly secret?: string,
   ) {}
 
-  /** Asks the store once in the life of the process. Throws STORE_*. */
+  /** Reads the store until it has answered once in the life of the process. Throws STORE_*. */
   get(): Promise<Buffer> {
     this.known ??= this.derived().catch((error: unknown) => {
       this.known = null;

@@ -18,12 +18,13 @@ export interface ProviderCall {
   look(): Promise<void>;
   /**
    * Waits for a slot, passes the breaker, performs the call with the milliseconds that are left, and counts its outcome. Throws
-   * PROVIDER_UNWELL without calling if the breaker is open, CALL_TIMEOUT or CALL_CANCELLED if the wait for a slot ends so.
+   * PROVIDER_UNWELL without calling if the breaker is open, CALL_TIMEOUT or CALL_CANCELLED if the wait for a slot times out or is
+   * cancelled.
    */
   make<T>(bounds: CallBounds, perform: (timeoutMs: number) => Promise<T>): Promise<T>;
 }
 
-/** What every model call of a process passes first: the slots and the circuit breaker of its provider. */
+/** The slots and the circuit breaker of providers, which every model call of a process passes first. */
 export class ProviderAccess {
   private readonly breakers: ProviderBreakers;
   private readonly slots: ProviderSlots;

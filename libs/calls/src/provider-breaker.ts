@@ -30,7 +30,7 @@ export function healthOf(error: unknown, timeoutMs: number, codes: ReadonlySet<s
 /** The circuit breakers of all providers, as one process sees them. A provider without a breaker lets every call through. */
 export class ProviderBreakers {
   private readonly breakers: CircuitBreakers;
-  /** Provider -> why its last call in this process failed; a refusal without the reason would not say what to mend. */
+  /** Why the last call in this process failed, by provider. A refusal contains the reason, so that people know what to fix. */
   private readonly reasons = new Map<string, string>();
 
   constructor(private readonly parts: BreakerParts) {
@@ -38,7 +38,7 @@ export class ProviderBreakers {
     parts.metrics.onCollect(() => this.measure());
   }
 
-  /** A call showed that its provider is unwell. */
+  /** Keeps the failure of a call that showed that its provider is unwell. */
   noteFailure(model: string, { message }: Failure): void {
     this.reasons.set(providerNameOf(model), message);
   }

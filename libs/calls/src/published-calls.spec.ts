@@ -7,7 +7,7 @@ import type { CallEnd } from './calls.js';
 import { type Capability, workOn } from './task-worker.js';
 import { earlyEnd, recordsOf } from './tool-task.js';
 
-/** A worker whose tasks make two calls, and what was called. */
+/** A worker whose tasks make two calls, and a list of the calls made. */
 function worker() {
   const stores = new MemoryStores();
   const { state, stream } = stores.connect('experts');
@@ -38,8 +38,8 @@ function worker() {
 
 const eventsOf = (outcome: HandlerOutcome): readonly Event[] => (isDeferred(outcome) ? [] : outcome);
 
-describe('a task that comes again', () => {
-  it('puts out the same again without a call, until that is known to be on the log', async () => {
+describe('a task that is delivered again', () => {
+  it('returns the same events without a call until they are known to be on the log', async () => {
     const { called, deliver } = worker();
     const first = eventsOf(await deliver());
     expect(first.map(({ type }) => type)).toEqual(['ResultReady', 'CallRecorded', 'CallRecorded']);
@@ -47,7 +47,7 @@ describe('a task that comes again', () => {
     expect(called).toHaveLength(2);
   });
 
-  it('is finished without a word once it is', async () => {
+  it('returns no events once they are', async () => {
     const { state, called, deliver } = worker();
     state.published!(eventsOf(await deliver()));
     expect(await deliver()).toEqual([]);

@@ -79,7 +79,7 @@ export async function workOn(
     source: Service;
     signal: AbortSignal;
     capability: Capability | null;
-    /** The capability does nothing before its first journalled call, which itself checks for cancels. */
+    /** Whether the capability does nothing before its first journalled call, which itself checks for cancels. */
     callsFirst: boolean;
   },
 ): Promise<HandlerOutcome> {

@@ -18,7 +18,7 @@ describe('a task of several calls', () => {
     expect(earlyEnd([reply, failed('PAGE_UNREADABLE')], { fails: () => false })).toBeNull();
   });
 
-  it('is handed back for the longest wait if any of them is made elsewhere, whatever the outcome of the others', () => {
+  it('is deferred for the longest wait if another process makes any of them, whatever the outcome of the others', () => {
     expect(earlyEnd([failed('CALL_TIMEOUT'), busy(10), cancelled, busy(30)])).toEqual({ deferMs: 30 });
   });
 

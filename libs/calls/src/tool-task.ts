@@ -16,8 +16,8 @@ export const recordsOf = (ends: readonly CallEnd[]): readonly Event[] =>
   ends.flatMap((end) => (end.kind !== 'busy' && end.record ? [end.record] : []));
 
 /**
- * How a task ends if some calls were not answered: deferred while one is busy, else cancelled, else failed with the first failure that is
- * the task's own. Null if there are answers to continue with.
+ * How a task ends if some calls were not answered: deferred while one is busy, else cancelled, else failed with the first failure for which
+ * `fails` returns true. Null if there are answers to continue with.
  */
 export function earlyEnd(
   ends: readonly CallEnd[],

@@ -1,7 +1,7 @@
 import { estimatePrompt, estimateTokens, Failure, noUsage, Usage } from '@conclave/contracts';
 import type { CallMessage, ModelReply } from '@conclave/ports';
 
-/** Minimum usage of a call that ended without reporting any: its prompt and the text that arrived. */
+/** Estimated usage of a call that ended without reporting any: its prompt and the text that arrived. */
 export const estimatedUsage = (messages: readonly CallMessage[], arrived: string): Usage => ({
   ...noUsage,
   calls: 1,
@@ -10,7 +10,10 @@ export const estimatedUsage = (messages: readonly CallMessage[], arrived: string
   estimated: true,
 });
 
-/** Usage of a failed call: the adapter's count over all its tries, else an estimate if any text arrived, else just the call. */
+/**
+ * Usage of a failed call: the adapter's count over all its tries, else none for an unknown model, else an estimate from the prompt and the
+ * text that arrived.
+ */
 export function spentBy(error: unknown, messages: readonly CallMessage[], arrived: string): Usage {
   const counted = error instanceof Failure ? Usage.safeParse(error.options.context?.['usage']) : null;
   if (counted?.success) return counted.data;

@@ -49,7 +49,7 @@ export interface Ports {
   readonly search: Search | null;
   /** Null if the service does not use it. */
   readonly graph: KnowledgeGraph | null;
-  /** Used by some services only: null or absent in other processes. */
+  /** Used only by some services: null or absent in other processes. */
   readonly symbolic?: Symbolic | null;
   readonly tools?: ToolServers | null;
   readonly pages?: PageReader | null;
@@ -58,7 +58,7 @@ export interface Ports {
   readonly embedder?: Embedder | null;
   readonly rerankings?: Rerankings;
   readonly webhooks?: WebhookSender | null;
-  /** Closes all of them in an order that loses nothing. */
+  /** Closes all of them, in an order that loses no data. */
   close(): Promise<void>;
 }
 

@@ -3,7 +3,7 @@ export const LOGGER = Symbol('Logger');
 export const METRICS = Symbol('Metrics');
 export const PROBE = Symbol('Probe');
 export const PROCESS = Symbol('ProcessIdentity');
-/** Who hears that a run was read after its end. */
+/** The receiver of reports that the end of a run was read. */
 export const ENDED_READS = Symbol('EndedReads');
 export const READINESS = Symbol('Readiness');
 

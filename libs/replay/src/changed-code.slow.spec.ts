@@ -157,7 +157,7 @@ describe('a run that was recorded before the code was changed', () => {
       strategyOf: changedStrategy({ judges: { ...judges, gap: { ...judges['gap']!, input: asked } } }),
     };
     const text = await verdict();
-    expect(text).toMatch(/^step \d+ puts out another TaskDispatched, after /);
+    expect(text).toMatch(/^step \d+ outputs a different TaskDispatched, after /);
     expect(text).toContain('event     TaskDispatched 0/judge.gap\n  member    input.question\n  recorded  In which town');
   });
 

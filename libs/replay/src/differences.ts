@@ -9,7 +9,7 @@ export interface MemberDifference {
   readonly now: string;
 }
 
-/** First line of a prompt that differs from the recording; null if one has fewer lines. */
+/** First line of a prompt that differs from the recording; `recorded` or `now` is null if that prompt has fewer lines. */
 export interface LineDifference {
   /** Number of the message, from 1. */
   readonly message: number;
@@ -20,7 +20,7 @@ export interface LineDifference {
   readonly now: string | null;
 }
 
-/** How a call's request differs: a line of its prompt, or other members; neither if only a hash was stored. */
+/** How a call's request differs: in a line of its prompt, or in other members; in neither if only a hash was stored. */
 export interface RequestDifference {
   readonly line: LineDifference | null;
   readonly members: readonly MemberDifference[];

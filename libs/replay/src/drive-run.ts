@@ -140,7 +140,7 @@ function outputDifference(version: number, { id, type, data }: Event, recorded: 
   return members.length === 0 ? [] : [{ kind: 'output', version, id, type, members }];
 }
 
-/** Capability tokens are signed outside the engine, with a key that a replay does not have; they decide nothing. */
+/** Capability tokens are signed outside the engine, with a key that a replay does not have. No decision depends on them. */
 function withoutPermit(data: unknown): unknown {
   const { permit: _permit, ...rest } = data as { readonly permit?: unknown };
   return rest;

@@ -114,12 +114,15 @@ function seen(work: HandledWork, { request }: Recording, called: boolean, told: 
   const started = called || work.kind !== 'task';
   if (work.kind !== 'task') return { now: work.input.time, started, request };
   const answer = told?.data as ResultReady['data'] | undefined;
-  // A worker in time begins a call and finds the flag there: one that made no call was late, whatever it found.
+  // A worker that is in time begins a call, which finds the flag. A worker that made no call was therefore late.
   const expired = answer?.failure?.code === 'TASK_EXPIRED' || (!called && answer?.status === 'cancelled');
   return { now: expired ? work.input.data.startBy + 1 : Math.min(work.input.time, work.input.data.startBy), started, request };
 }
 
-/** What a worker searched, according to its call or to a result saying that it could not search. */
+/**
+ * The kind of search of a worker, from its first call; null if its result says that it could not search, and `corpus` if nothing shows the
+ * kind.
+ */
 function searched(calls: ReadonlyMap<string, CallRecorded>, told: RecordedOutcome | undefined): Search['kind'] | null {
   const name = [...calls.values()][0]?.data.model;
   if (name?.startsWith('search.')) return name.slice('search.'.length) as Search['kind'];

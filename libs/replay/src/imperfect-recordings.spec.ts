@@ -205,12 +205,12 @@ describe('results that no capability made', () => {
     expect(other.first).toMatchObject({ kind: 'outcome', id: `${runId}/0/x1/result`, members: [{ path: 'failure.message' }] });
   });
 
-  it('are expected to make a call that was never made, if they had no reason to make none', async () => {
+  it('differ if no call was recorded although there was no reason to make none', async () => {
     const run = await replayOf(taskWith(failed('error', 'ALLOWANCE_EXHAUSTED', 'No model call is left for this.')));
     expect(run.first).toMatchObject({ kind: 'unrecorded', step: `${runId}/0/x1/call/0` });
   });
 
-  it('of a dead letter are not a decision, beside the one that a worker sent later', async () => {
+  it('of a dead letter are not a decision, even if a worker sent another one later', async () => {
     const dead = records.filter((record) => isOf('0/r1', 'ResultReady', record));
     const aside = failed('error', 'RECORD_DEAD', 'The record of this task was put aside.');
     const letters = dead.map((record) => withData(record, (data: ResultReady['data']) => ({ ...data, ...aside })));

@@ -12,9 +12,9 @@ const isRead = (topic: string): boolean =>
 const ofNoRun: ReadonlySet<string> = new Set(['SettingChanged', 'RunErased', 'DetailRead']);
 
 /**
- * Collects the records of one run and of its child runs, or of all recorded runs for null, and passes them on run by run, parents first
- * if one run is requested. Each generation takes a pass over the log, and so does what exceeds memory; one run is always kept whole.
- * `strangers` counts audit records that cannot be decoded and name no run.
+ * Collects the records of one run and of its child runs, or of all recorded runs for null, and passes them on run by run, parents first if
+ * one run is requested. Each generation needs a pass over the log, and so do the runs that exceed the limit of memory; one run is always
+ * kept whole. `strangers` counts audit records that cannot be decoded and name no run.
  */
 export async function readRuns(
   { log, topics }: { readonly log: Pick<EventLog, 'read'>; readonly topics: readonly string[] },

@@ -24,7 +24,7 @@ describe('the stored runs', () => {
       const made = records
         .filter(({ event }) => event?.type === 'CallRecorded')
         .map(({ event }) => (event!.data as CallRecorded['data']).purpose);
-      // The look-up of the question has no outcome of its own: there is one plan, however it was made.
+      // The look-up of the question has no separate outcome: there is one plan, however it was made.
       expect(run.driven).toMatchObject({ calls: made.length, outcomes: made.filter((purpose) => purpose !== 'plan.lookup').length });
       expect(made.length).toBeGreaterThan(2);
       expect(await replayOf(records)).toEqual(run);

@@ -19,7 +19,7 @@ export type RecordedOutcome = Pick<Event, 'id' | 'type' | 'time' | 'data'>;
 const outcomeTypes: readonly string[] = ['PlanCreated', 'ResultReady'];
 const outputTypes: readonly string[] = ['TaskDispatched', 'GapDetected', 'RunCompleted'];
 
-/** All records of one run that are inputs of decisions or decisions. They may arrive in any order and repeatedly. */
+/** All records of one run that are decisions or inputs of decisions. They may arrive in any order and repeatedly. */
 export class Recording {
   /** As recorded, repeats included. */
   readonly steps: RecordedStep[] = [];
@@ -54,7 +54,7 @@ export class Recording {
     return found ? this.eventOf(found) : null;
   }
 
-  /** Whether there is more than calls that a gateway made for a client directly: those have records, but belong to no run. */
+  /** Whether there is anything besides calls that a gateway made for a client directly: such calls have records, but belong to no run. */
   get isRun(): boolean {
     const calls = [...this.calls.values()].flatMap((ofOwner) => [...ofOwner.values()]);
     const known = [this.steps, this.requests, this.outputs, this.outcomes, this.undecodable].some(
@@ -74,7 +74,7 @@ export class Recording {
     return new Map([...(this.calls.get(owner) ?? [])].sort(([a], [b]) => number(a) - number(b)));
   }
 
-  /** Outcomes recorded under the id, the one the engine took first; several if the log holds different ones. */
+  /** Outcomes recorded under the id, the one the engine took first; several if the log contains different ones. */
   outcomesOf(id: string): readonly RecordedOutcome[] {
     return this.outcomes.get(id) ?? [];
   }

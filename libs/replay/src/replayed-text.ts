@@ -8,8 +8,8 @@ import type { ReplayCounts, ReplayedRun } from './drive-run.js';
 const lineLength = 200;
 
 /**
- * The verdict on one run, for people: one line, then the first difference and what the recording lacks. That on a child run is indented by
- * its generation.
+ * The verdict on one run, for people: one line, then the first difference and what the recording lacks. The verdict on a child run is
+ * indented by its generation.
  */
 export function replayedText({ runId, ended, driven, before, first, more, lacks, hash }: ReplayedRun): string {
   const open = ended ? '' : ', the run has not ended';
@@ -53,7 +53,7 @@ function differenceLines(difference: Difference): readonly string[] {
       ];
     }
     case 'output':
-      return [`step ${difference.version} puts out another ${difference.type}`, ...outputLines(difference)];
+      return [`step ${difference.version} outputs a different ${difference.type}`, ...outputLines(difference)];
     case 'request': {
       const { line, members } = difference.request;
       const call = `${difference.step} (${difference.purpose})`;

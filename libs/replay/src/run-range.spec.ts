@@ -24,7 +24,7 @@ describe('the records that are read for one run', () => {
     expect(range.of('dead')).toEqual({ since: 940_000 });
   });
 
-  it('are all records as long as none of its own is known', () => {
+  it('are all records while no record of the run is known', () => {
     expect(new RunRange([id]).of('dead')).toEqual({});
   });
 

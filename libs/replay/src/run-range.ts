@@ -1,13 +1,13 @@
 import { deadTopic, isKeyedByRun } from '@conclave/contracts';
 import type { ReadRange, StoredRecord } from '@conclave/ports';
 
-/** Topics in the order in which a `RunRange` bounds most. */
+/** Orders topics so that a `RunRange` limits as much as possible: those that are keyed by run come first. */
 export const byRunFirst = (topics: readonly string[]): readonly string[] => [
   ...topics.filter(isKeyedByRun),
   ...topics.filter((topic) => !isKeyedByRun(topic)),
 ];
 
-/** Milliseconds by which the times of records of one run may be in another order than the records: brokers have clocks of their own. */
+/** Milliseconds by which the times of a run's records may contradict their order: each broker has its own clock. */
 const slackMs = 60_000;
 
 /**

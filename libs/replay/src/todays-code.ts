@@ -67,7 +67,7 @@ const forgetful = {
   addSynthesis: () => Promise.resolve(),
 } as unknown as KnowledgeGraph;
 
-/** Child runs are runs of their own: their requests and ends are recorded, and nothing is begun again. */
+/** Child runs have recordings of their own, which contain their requests and ends; nothing is begun again. */
 const acceptingView = (state: SeenState) => {
   const view = stateView(state);
   return { ...view, runs: { ...view.runs, accept: () => Promise.resolve({ kind: 'accepted' as const }) } };
@@ -97,7 +97,7 @@ export const todaysCode = {
   strategyOf: (id: string): Strategy => strategyOf(id),
   chainHash,
   stateHash,
-  /** `search` is what was searched; null if unknown. */
+  /** `search` is the kind of search of the recorded process; null if it had none. */
   plan(event: PlanRequested | GapDetected, calls: RecordedCalls, state: SeenState, search: Search['kind'] | null): Promise<HandlerOutcome> {
     // A recorded look-up proves that there was something to search; its result is recorded.
     const looked = calls.has('lookup');
@@ -115,7 +115,7 @@ export const todaysCode = {
       ? handler.onRequest(event as PlanRequested, context())
       : handler.onGap(event as GapDetected, context());
   },
-  /** `search` is what the worker searched; null if it had nothing. */
+  /** `search` is the kind of search of the worker; null if it had none. */
   work(task: TaskDispatched, calls: Calls, state: SeenState, search: Search['kind'] | null): Promise<HandlerOutcome> {
     const handler = task.data.capability.startsWith('judge.')
       ? new JudgeHandler(acceptingView(state), calls, stream)

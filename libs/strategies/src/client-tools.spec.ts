@@ -65,7 +65,7 @@ describe('a run whose tool model has called tools of the client', () => {
     expect(run.state!.spent.calls).toBe(oneCall.calls * 5);
   });
 
-  it.each(strategies().map(({ id }) => id))('begins anything only with the results: %s', (strategy) => {
+  it.each(strategies().map(({ id }) => id))('begins nothing before the results: %s', (strategy) => {
     const run = waiting(withOptions(strategy));
     expect(run.types()).toEqual([]);
     run.command(1, results('4 degrees', 'rain'));

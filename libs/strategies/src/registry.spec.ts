@@ -54,7 +54,7 @@ describe('the commands that a strategy declares', () => {
     },
   );
 
-  it('are only the end for a strategy that this version does not have', () => {
+  it('are only `cancel` for a strategy that this version does not have', () => {
     expect(commandsOf('no-such-strategy')).toEqual(['cancel']);
   });
 });

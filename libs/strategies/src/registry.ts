@@ -27,11 +27,11 @@ export const strategies = (): readonly AskingStrategy[] => [...shipped, ...added
 /** Registers a strategy of an extension. Throws CONFIGURATION_INVALID if its name is taken. */
 export function addStrategy(strategy: AskingStrategy): void {
   if (knownStrategy(strategy.id))
-    throw new Failure('CONFIGURATION_INVALID', `The strategy "${strategy.id}" is there already; give it another name.`);
+    throw new Failure('CONFIGURATION_INVALID', `The strategy "${strategy.id}" already exists; give it another name.`);
   added.push(strategy);
 }
 
-/** What extensions have brought into this process, with the version of its module. */
+/** Strategies and capabilities that extensions added to this process, with the versions of their modules. */
 export const broughtByExtensions = (): readonly {
   readonly kind: 'strategy' | 'capability';
   readonly name: string;
@@ -52,5 +52,5 @@ export function strategyOf(id: string): AskingStrategy {
   throw new Failure('CONFIGURATION_INVALID', `There is no strategy "${id}"; use one of: ${names.join(', ')}.`);
 }
 
-/** Commands that runs of a strategy take; for an unknown strategy only `cancel`. */
+/** Commands that runs of a strategy accept; for an unknown strategy only `cancel`. */
 export const commandsOf = (id: string): readonly CommandName[] => knownStrategy(id)?.commands ?? ['cancel'];

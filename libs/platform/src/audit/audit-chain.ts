@@ -27,7 +27,7 @@ export class AuditChain {
   private last: string | null = null;
   private readonly content: Hash = createHash('sha256');
 
-  /** The entry as a line without its end. */
+  /** Returns the entry as a line, without its line feed. */
   line(entry: AuditEntry): string {
     const open = { seq: this.count + 1, prev: this.prev, ...entry };
     const chained = { ...open, hash: hashOf(open) };
@@ -49,10 +49,10 @@ export class AuditChain {
   }
 }
 
-/** What became of the check of an export. */
+/** The result of checking an export. */
 export type AuditVerdict =
   | { readonly whole: true; readonly head: AuditHead; readonly publicKey: string }
-  /** `line`: number of the first line that is not as it was written; the one after the last if the end is missing. */
+  /** `line` is the number of the first line that differs from what was written, or the one after the last if the end is missing. */
   | { readonly whole: false; readonly line: number; readonly why: string };
 
 /**
@@ -94,7 +94,7 @@ export async function verifyAudit(lines: AsyncIterable<string> | Iterable<string
     return broken('the head was edited: its signature does not match.');
   if (head.count > count)
     return broken(`the last ${head.count - count} of ${head.count} lines are missing: they were cut off before the head.`, count + 1);
-  if (head.count < count) return broken(`the head knows ${head.count} lines: this one and those behind it were added.`, head.count + 1);
+  if (head.count < count) return broken(`the head counts ${head.count} lines: this one and those after it were added.`, head.count + 1);
   if (head.hash !== prev || head.first !== first || head.last !== last || head.content !== content.digest('hex'))
     return broken('the head belongs to other lines: it was taken from another export, or every line was rewritten.');
   return { whole: true, head, publicKey: seal.public_key };

@@ -8,7 +8,7 @@ export interface AuditKey {
   readonly file: string;
   /** DER (SPKI) in base64, as auditors keep it. */
   readonly publicKey: string;
-  /** Whether this call has made the file. */
+  /** Whether this call created the file. */
   readonly made: boolean;
   /** Signature in base64. */
   sign(text: string): string;
@@ -16,7 +16,7 @@ export interface AuditKey {
 
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? String(error);
 
-/** Opens the Ed25519 key (PKCS#8, PEM) in this file, or makes one that only this user can read. Throws CONFIGURATION_INVALID. */
+/** Opens the Ed25519 key (PKCS#8, PEM) in this file, or creates one that only this user can read. Throws CONFIGURATION_INVALID. */
 export function openAuditKey(file: string): AuditKey {
   const present = readPem(file);
   const pem = present ?? makePem(file);
@@ -57,7 +57,7 @@ function makePem(file: string): string {
 function privateKeyOf(pem: string, file: string): KeyObject {
   const mistake = new Failure(
     'CONFIGURATION_INVALID',
-    `${file} does not hold an Ed25519 key: \`openssl genpkey -algorithm ed25519 -out ${file}\` makes one.`,
+    `${file} does not contain an Ed25519 key: \`openssl genpkey -algorithm ed25519 -out ${file}\` makes one.`,
   );
   let key: KeyObject;
   try {
@@ -70,7 +70,7 @@ function privateKeyOf(pem: string, file: string): KeyObject {
   return key;
 }
 
-/** A public key as base64 of its DER form, from that or from PEM; null for anything else. */
+/** A public key as base64 of its DER form, read from that form or from PEM; null for any other text. */
 export function auditPublicKeyOf(text: string): string | null {
   try {
     const key = text.includes('-----BEGIN')

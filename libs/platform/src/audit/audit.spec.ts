@@ -150,7 +150,7 @@ describe('the check of an export names the first line that was changed', () => {
   };
   const edited = (lines: string[], at: number, change: (line: Record<string, unknown>) => Record<string, unknown>): string[] =>
     lines.map((line, n) => (n === at ? JSON.stringify(change(JSON.parse(line) as Record<string, unknown>)) : line));
-  /** The lines as an expert would forge them, from this one on. */
+  /** Recomputes the hashes and checks of all lines from this one on, as an expert forger would. */
   const rewritten = (lines: readonly string[]): string[] => {
     const chain = new AuditChain();
     return parsed(lines).map(({ seq: _seq, prev: _prev, hash: _hash, check: _check, ...entry }) => chain.line(entry));

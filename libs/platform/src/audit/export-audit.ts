@@ -17,11 +17,11 @@ import { SortedSpool } from './sorted-spool.js';
 
 /** Which records are exported. */
 export interface AuditFilter {
-  /** Null: those of all tenants, and those that belong to none. */
+  /** Null: the records of all tenants and those that belong to no tenant. */
   readonly tenant: string | null;
   /** Only this run and its child runs. */
   readonly run: string | null;
-  /** Milliseconds since 1970, by the time at which the log accepted the record. */
+  /** Milliseconds since 1970; compared with the time at which the log accepted the record. */
   readonly since: number | null;
   readonly until: number | null;
 }
@@ -45,7 +45,7 @@ export interface AuditExport {
   readonly most?: number;
 }
 
-/** Where records for auditors are: on `dead`, only the decisions of people. */
+/** Topics with records for auditors. On `dead`, only the decisions of people are such records. */
 const topics = ['audit', CommandIssued.topic, deadTopic] as const;
 const heldInMemory = 32_000_000;
 const progressEvery = 1_000;
@@ -53,8 +53,8 @@ const progressEvery = 1_000;
 const rememberedRuns = 50_000;
 
 /**
- * The lines of an export, each with its end, in the order in which the log accepted the records; the last one is the signed head. Reads
- * every record once, and keeps a bounded part of them in memory. Throws the errors of the log and of the store.
+ * The lines of an export, each with its line feed, in the order in which the log accepted the records; the last one is the signed head.
+ * Reads every record once, and keeps a limited part of them in memory. Throws the errors of the log and of the store.
  */
 export async function* exportAudit(options: AuditExport): AsyncGenerator<string> {
   const { source, filter, actor, now, key, signal, onProgress, most = heldInMemory } = options;
@@ -74,7 +74,7 @@ export async function* exportAudit(options: AuditExport): AsyncGenerator<string>
         if (!isWithin(record, filter)) continue;
         const entry = entryOf(record, await tenantOf(record, tenants));
         tenants.learn(record);
-        // A record whose tenant is unknown so far; a later record may tell.
+        // The tenant of this record may still be unknown: a later record may show it.
         if (filter.tenant !== null && entry.tenant !== null && entry.tenant !== filter.tenant) continue;
         exported += 1;
         await spool.add({ order: orderOf(record), text: JSON.stringify(entry) });
@@ -104,7 +104,7 @@ export async function* exportAudit(options: AuditExport): AsyncGenerator<string>
 const momentOf = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
 
 function isWithin(record: StoredRecord, { run, since, until }: AuditFilter): boolean {
-  // Dead letters are no audit: what people decided about them is.
+  // Dead letters are not part of the audit, but people's decisions about them are.
   if (record.topic === deadTopic && (record.headers['dead-topic'] !== undefined || record.headers['ce_type'] !== LetterSettled.type))
     return false;
   if (since !== null && record.appendedAt < since) return false;
@@ -142,7 +142,7 @@ function entryOf(record: StoredRecord, tenant: string | null): AuditEntry {
 
 function bodyOf({ event, headers, raw }: StoredRecord): { readonly body: AuditBody; readonly data: unknown; readonly body_sha256: string } {
   const erased = headers[erasedHeader];
-  // An overwritten body left its hash. A sealed one is still there: only its key is gone.
+  // An overwritten body left its hash. A sealed body still exists: only its key is gone.
   if (erased !== undefined && erased !== 'sealed') return { body: 'erased', data: null, body_sha256: hashLeft(raw) ?? sha256(raw) };
   const body_sha256 = sha256(raw);
   if (erased !== undefined) return { body: 'erased', data: null, body_sha256 };
@@ -150,7 +150,7 @@ function bodyOf({ event, headers, raw }: StoredRecord): { readonly body: AuditBo
   if (headers[sealedHeader] !== undefined) return { body: 'sealed', data: event.data, body_sha256 };
   if (headers['ce_dataref'] !== undefined) return { body: 'stored', data: event.data, body_sha256 };
   const data: unknown = JSON.parse(raw.toString('utf8'));
-  // A record that others wrote may have another form of the same JSON: then its hash cannot be checked by its data.
+  // A record that another program wrote may contain the same JSON in another form: its hash cannot be checked with its data.
   return JSON.stringify(data) === raw.toString('utf8')
     ? { body: 'plain', data, body_sha256 }
     : { body: 'stored', data: event.data, body_sha256 };
@@ -165,7 +165,7 @@ function hashLeft(raw: Buffer): string | null {
   }
 }
 
-/** Whose runs they are: from the state store or, if it has forgotten a run, from the run's first step on the audit. */
+/** The tenants of runs: from the state store or, if it has forgotten a run, from the first step of the run in the audit. */
 class RunTenants {
   private readonly known = new Map<string, string | null>();
   private readonly byStep = new Map<string, string>();
@@ -196,7 +196,7 @@ class RunTenants {
   }
 }
 
-/** Null for what serves all tenants, and for a run whose tenant is unknown by now. */
+/** Null for a record that concerns all tenants, and for a run whose tenant is not known yet. */
 async function tenantOf({ event, headers }: StoredRecord, tenants: RunTenants): Promise<string | null> {
   const known = event as AnyEvent | null;
   switch (known?.type) {

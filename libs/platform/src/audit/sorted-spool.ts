@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { textLines } from './text-lines.js';
 
-/** A text with the place that it is sorted by. */
+/** A text with the key by which it is sorted. */
 export interface Spooled {
   readonly order: string;
   readonly text: string;
@@ -14,7 +14,7 @@ const byOrder = (a: Spooled, b: Spooled): number => (a.order < b.order ? -1 : a.
 
 /**
  * Sorts more texts than fit into memory: full buffers are sorted and written to files of a folder that only this user can read, and the
- * files are merged at the end. Nothing is written as long as one buffer is enough. Texts contain no line ends.
+ * files are merged at the end. No file is written if one buffer is enough. Texts contain no line feeds.
  */
 export class SortedSpool {
   private held: Spooled[] = [];

@@ -1,7 +1,6 @@
 /**
- * The lines of a UTF-8 stream without their ends. Only a line feed ends one: readline of Node also splits at U+2028, which JSON texts may
- * contain.
- * Errors of the stream pass through.
+ * The lines of a UTF-8 stream, without their line feeds. Only a line feed ends a line: Node's readline also splits at U+2028, which JSON
+ * texts may contain. Errors of the stream pass through.
  */
 export async function* textLines(source: AsyncIterable<Uint8Array | string>): AsyncGenerator<string, undefined> {
   const decoder = new TextDecoder();

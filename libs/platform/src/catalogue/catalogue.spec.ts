@@ -174,7 +174,7 @@ describe('the shipped templates', () => {
       }).templates.find(({ id }) => id === 'conclave')!.version;
     expect(version({})).toBe(version({ store_prompts: 'none' }));
     expect(version({})).not.toBe(version({}, { ...expertPrompts, general: 'You answer briefly.' }));
-    // A module that was changed is other content: what it answered before must not be served as what it answers now.
+    // A changed module is different content: its earlier answers must not be served as those of the current code.
     const byModule = (of: string) => ({
       strategies: strategies.map((one) => ({ ...one, version: of })),
       capabilities: capabilities.map((one) => ({ ...one, version: `${of}c` })),
@@ -208,7 +208,7 @@ describe('templates of an operator', () => {
       ...Array.from({ length: 3 }, () => [undefined, undefined]),
     ]);
     expect(templates[0]).toMatchObject({
-      // Offers tools and collections once there are some.
+      // Offers tools and collections once they exist.
       capabilities: ['research', 'math'],
       complexity: 'auto',
       refine_rounds: 1,
@@ -438,7 +438,7 @@ describe('the catalogue', () => {
     let release = (): void => undefined;
     written = new Promise((resolve) => (release = resolve));
     const reading = catalogue.upToDate();
-    // Read before the change, and answered 1.5 s later.
+    // Read before the change; the answer comes 1.5 s later.
     stored = { ...noOffers, prompts: { composer: 'Mine.' } };
     now += 1_500;
     release();

@@ -47,7 +47,7 @@ export function chooseModels(
   const first = ranks.find(([, some]) => some.length > 0);
   if (first) {
     const [because, some] = first;
-    // A written list, or a hosted one of hundreds, is not spread over roles: its first model is the intended one.
+    // A list in the file, or a hosted server's list of hundreds, is not spread over roles: its first model is the intended one.
     const roles = because === 'local' ? spreadModels(some) : null;
     const judge = roles && some.find(({ ref }) => ref === roles.judge);
     return { because, models: [judge ?? some[0]!], ...(roles ? { roles } : {}) };

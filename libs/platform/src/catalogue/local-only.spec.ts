@@ -81,7 +81,7 @@ describe('a template that is `local_only`', () => {
     }
   });
 
-  it('prevents a start that cannot keep it, and is unavailable later while its servers are', async () => {
+  it('prevents a start that would break it, and is later unavailable while its servers are', async () => {
     let found = both;
     let prompts = {};
     const models: Models = {

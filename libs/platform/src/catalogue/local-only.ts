@@ -8,13 +8,13 @@ export const staysLocal = (ref: string, providers: readonly Pick<ProviderStatus,
 export interface Surroundings {
   readonly configuration: Pick<Configuration, 'embeddings' | 'rerank'>;
   readonly providers: readonly ProviderStatus[];
-  /** Names of the templates that runs of a template start runs of, or are handed to. */
+  /** Names of the templates whose runs a template starts, or to which it hands requests over. */
   readonly leadsTo: (template: Template) => readonly string[];
 }
 
 /**
- * Sentences on what would take texts of a `local_only` template to a model server outside: its models, the embedder and the rerankers,
- * which see the texts of every template, and templates that get its requests or parts of them.
+ * Sentences on everything that would send texts of a `local_only` template to an outside model server: its models, the embedder and the
+ * rerankers, which see the texts of every template, and templates that get its requests or parts of them.
  */
 export function leaksOf(template: Template, templates: readonly Template[], surroundings: Surroundings): readonly string[] {
   const { configuration, providers } = surroundings;

@@ -1,9 +1,9 @@
 import { type Configuration, Failure, type Template, type TemplateSettings, type ToolOffer } from '@conclave/contracts';
 
 /**
- * The tools that a template's plans may call: those of the servers and tools it names, or of every server. A tool that does not say it
- * changes nothing is among them only if the template names this very tool, or its server may write: a page among the evidence must not
- * be able to talk a plan into deleting something. Throws Failure CONFIGURATION_INVALID for a server that is not configured.
+ * The tools that a template's plans may call: those of the servers and tools it names, or of every server. A tool that does not declare
+ * itself read-only is included only if the template names exactly this tool, or if its server has `may_write`: text on a retrieved page
+ * must not be able to make a plan delete something. Throws Failure CONFIGURATION_INVALID for a server that is not configured.
  *
  * @param named Tools that options of the strategy name.
  */
@@ -29,7 +29,7 @@ export function offeredTools(
   );
 }
 
-/** A sentence on the tools that may change something and that no template may call; none if there are none. */
+/** A sentence on the tools that may change something and that no template may call; an empty list if there are no such tools. */
 export function withheldTools(offered: readonly ToolOffer[], templates: readonly Pick<Template, 'tools'>[]): readonly string[] {
   const given = new Set(templates.flatMap(({ tools = [] }) => tools.map(({ name }) => name)));
   const names = offered.flatMap(({ name, readOnly }) => (readOnly === true || given.has(name) ? [] : [name]));

@@ -42,14 +42,14 @@ export interface TemplateInput {
 /** A strategy as templates see it: its name, and the schema of its options, each of which has a default. */
 export interface OfferedStrategy {
   readonly id: string;
-  /** Of the module that brought it; absent for those of the product. */
+  /** Version of the extension module that contains it; absent for strategies of the product. */
   readonly version?: string;
   readonly options: z.ZodType<Record<string, unknown>>;
-  /** Plans tool calls itself: it gets all offered tools, whatever capabilities its template names. */
+  /** Whether it plans tool calls itself: it then gets all offered tools, whatever capabilities its template names. */
   readonly callsTools?: boolean;
-  /** What its options mean for the template itself. */
+  /** What its options imply for the template. */
   means?(options: Record<string, unknown>): TemplateMeaning;
-  /** Names of the templates that its runs start runs of, from its options. */
+  /** Names of the templates whose runs its runs start, from its options. */
   startsRuns?(options: Readonly<Record<string, unknown>>): readonly string[];
 }
 
@@ -64,13 +64,13 @@ export interface TemplateMeaning {
   readonly prompts?: Readonly<Record<string, string>>;
   /** Policies of capabilities and tools by name. */
   readonly policies?: CapabilityPolicies;
-  /** Tools that the options name: a template that names none itself allows them. */
+  /** Tools that the options name. A template that names no tools allows these. */
   readonly tools?: readonly string[];
 }
 
 /** A capability as templates see it. */
 export interface OfferedCapability {
-  /** Of the module that brought it; absent for those of the product. */
+  /** Version of the extension module that contains it; absent for capabilities of the product. */
   readonly version?: string;
   readonly name: string;
   /** Class whose workers serve it, unless an operator changes it. */
@@ -81,11 +81,11 @@ export interface OfferedCapability {
 export interface Offers {
   readonly tools: readonly ToolOffer[];
   readonly collections: readonly CollectionOffer[];
-  /** Tenants may have their own collections: acceptance adds them to a run, or removes the capability. */
+  /** Whether tenants may have their own collections: acceptance adds them to a run, or removes the capability. */
   readonly tenantCollections?: boolean;
   /** Prompt name -> the operator's replacement of the shipped text. */
   readonly prompts: Readonly<Record<string, string>>;
-  /** Template -> what was changed of it while the system runs; what it does not name stays as configured. */
+  /** Changes that were made to templates while the system runs, by template. Everything else stays as configured. */
   readonly options?: Readonly<Record<string, StoredTemplateOptions>>;
 }
 export const noOffers: Offers = { tools: [], collections: [], prompts: {} };
@@ -94,7 +94,7 @@ export interface ResolvedTemplates {
   readonly templates: readonly Template[];
   /** Sentences for the start-up text. */
   readonly warnings: readonly string[];
-  /** Why a `local_only` template cannot keep that promise and is therefore not offered; a start fails with them. */
+  /** Why `local_only` templates would not stay local and are therefore not offered; a start fails with these. */
   readonly problems: readonly string[];
   readonly choice: ChosenModels;
 }
@@ -216,7 +216,7 @@ function resolveOne(
     if (!isShipped) warnings.push(`Template ${id} is not offered: its option \`enabled\` is false.`);
     return null;
   }
-  // An operator who names a model for one role means it; an option of the strategy comes before the file.
+  // A model that an operator names for one role takes precedence; an option of the strategy overrides the file.
   const modelsOf = (which: 'planner' | 'judge'): string[] =>
     settings[which] === ofFile[which] ? [...(means.models ?? role(settings[which]))] : role(settings[which]);
   const [planner, judge] = [modelsOf('planner'), modelsOf('judge')];
@@ -283,7 +283,7 @@ function resolveOne(
       (ref) => configuration.models[ref]?.context ?? input.models.find((model) => model.ref === ref)?.context ?? undefined,
     ),
   };
-  // What an extension answered before its module was changed is not what it would answer now.
+  // An extension's earlier answers may differ from those of its changed module.
   const modules = [
     input.strategies.find((one) => one.id === settings.strategy),
     ...input.capabilities.filter(({ name }) => asked.includes(name)),
@@ -325,7 +325,7 @@ function checkCapabilities(id: string, asked: readonly string[], { capabilities 
     );
 }
 
-/** Class of each capability, or of its first word: the operator's, else the default. */
+/** Class of each capability, or of its first word: the operator's, else the default class. */
 const classesOf = ({ configuration: { task_classes: classes }, capabilities }: TemplateInput): Record<string, string> => ({
   expert: 'expert',
   judge: 'judge',

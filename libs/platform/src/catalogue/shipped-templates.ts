@@ -56,7 +56,10 @@ export const shipped: Readonly<Record<(typeof shippedTemplates)[number], Templat
   }),
 };
 
-/** Shipped templates that the demo model cannot play, and the capabilities of which one must be there: else they have nothing to do. */
+/**
+ * Shipped templates that the demo model cannot serve, each with capabilities of which it needs at least one: without them it has nothing to
+ * do.
+ */
 export const wants: Readonly<Record<string, readonly string[]>> = {
   'conclave-waves': ['mcp'],
   'conclave-reflective-rag': ['collections', 'research'],

@@ -28,7 +28,7 @@ describe('the size of a model', () => {
 });
 
 describe('several models of one machine', () => {
-  it('play different parts: the largest judges and is the second tier, code and images have their own, the smallest stays free', () => {
+  it('get different roles: the largest judges and is the second tier, code and images have their own models, the smallest stays free', () => {
     expect(spread('qwen2.5-coder:7b', 'llama3.1:8b', 'qwen3:0.6b', 'llava:13b', 'gemma3:27b')).toEqual({
       judge: 'gemma3:27b@ollama',
       experts: ['llama3.1:8b@ollama'],
@@ -64,7 +64,7 @@ describe('several models of one machine', () => {
     expect(spread('alpha', 'beta', 'gamma')).toEqual(roles);
   });
 
-  it('are at least two: one model plays every part, two share', () => {
+  it('are at least two: a single model gets every role, two share them', () => {
     expect(spread('qwen3:8b')).toBeNull();
     expect(spread('qwen3:8b', 'qwen3:32b')).toMatchObject({
       judge: 'qwen3:32b@ollama',

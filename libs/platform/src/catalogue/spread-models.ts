@@ -2,11 +2,11 @@ import type { ModelInfo } from '@conclave/ports';
 
 /** Roles of models in the shipped templates; every list is a `t1` or `t2` of a template, tried in order. */
 export interface ModelRoles {
-  /** Also plans: an unreadable plan costs more than a slow one. */
+  /** It also plans: an unreadable plan costs more than a slow one. */
   readonly judge: string;
   readonly experts: readonly string[];
   readonly secondTier: readonly string[];
-  /** Experts for code and for images; the experts above if no model is specialised. */
+  /** Experts for code and for images; the same as `experts` if no model is specialised. */
   readonly code: readonly string[];
   readonly vision: readonly string[];
 }

@@ -24,9 +24,9 @@ export interface NamedModel {
   /** Seconds since 1970. */
   readonly created: number;
   readonly description?: string;
-  /** Of a template: the strategy of its runs. */
+  /** Strategy of the runs, if this is a template. */
   readonly strategy?: string;
-  /** `embedding`: it makes vectors, and no chat can ask it. Absent: it can be asked. */
+  /** `embedding`: the model makes vectors and cannot chat. Absent: it can chat. */
   readonly kind?: 'embedding';
 }
 
@@ -36,8 +36,8 @@ export interface TemplateCatalogue {
   /** Null for an unknown name. An alias of a template returns the template. */
   resolve(name: string): ResolvedName | null;
   /**
-   * Null unless the name is a template that no model can serve because model servers do not answer: then a sentence that names them, after
-   * looking for them once more.
+   * Null unless the name is a template that no model can serve because model servers do not answer. Then returns a sentence that names
+   * them, after another search for models.
    */
   waitsFor(name: string): Promise<string | null>;
   /** Waits, at most a second, until settings changed two seconds ago are in the templates. Never rejects. */
@@ -47,9 +47,9 @@ export interface TemplateCatalogue {
   /** `model@provider` of a name that may refer to one or several embedding models; null if no provider is known. */
   resolveEmbedding(name: string): string | ModelChoice | null;
   describeModels(): Promise<readonly NamedModel[]>;
-  /** What stands against a change of a template that has this strategy, with the models and providers as they are now. */
+  /** The faults of a change of a template that has this strategy, checked against the current models and providers. */
   tuningFaults(id: string, strategy: string, tuning: TemplateTuning): Promise<readonly TuningFault[]>;
-  /** Models that a template can be given now. */
+  /** Models that can be named for a template now. */
   modelsFor(id: string): Promise<readonly string[]>;
   /** Models, providers and templates of the last resolution, for the start-up text. */
   found(): { readonly models: readonly ModelInfo[]; readonly providers: readonly ProviderStatus[] } & ResolvedTemplates;
@@ -61,22 +61,28 @@ export interface CatalogueOptions
   readonly models: Models;
   /** Reads offers that may change while the system runs; called when templates are needed, at most every two seconds. */
   readonly offers?: () => Promise<Offers>;
-  /** Milliseconds after which local models are looked for again; 30,000. */
+  /** Milliseconds after which local models are looked for again; default 30,000. */
   readonly localAgainMs?: number;
   readonly onOffersFailed?: (error: unknown) => void;
 }
 
-/** Changed settings take effect within this time (architecture.md, Settings). */
+/** Milliseconds within which changed settings take effect (architecture.md, Settings). */
 const offersMs = 2_000;
-/** A slow store delays no caller for longer. */
+/** Longest time in milliseconds that a slow store delays a caller. */
 const patienceMs = 1_000;
 
-/** Minimum interval between searches for a model server that templates are waiting for. */
+/** Minimum milliseconds between searches for a model server that templates wait for. */
 const againAfterMs = 5_000;
-/** Local models come and go while the system runs: the roles of the shipped templates follow them. */
+/**
+ * Milliseconds between searches for local models. They come and go while the system runs, and the roles of the shipped templates follow
+ * them.
+ */
 const localAgainMs = 30_000;
 
-/** Resolves the templates once, then again in the background while a configured model server does not answer. */
+/**
+ * Resolves the templates once. Resolves them again in the background after a change of the offers, while a configured model server does not
+ * answer, and from time to time if they use local models.
+ */
 export async function openCatalogue(options: CatalogueOptions): Promise<TemplateCatalogue> {
   const { configuration } = options;
   const openedAt = Math.floor(Date.now() / 1000);
@@ -115,7 +121,8 @@ export async function openCatalogue(options: CatalogueOptions): Promise<Template
   /** Keeps the templates unchanged if the store does not answer. */
   const readOffers = (afterMs = offersMs): void => {
     if (!options.offers || reading || performance.now() - offersAt < afterMs) return;
-    // From its beginning on: a change during the reading may be missed, and must not have to wait for the reading as well.
+    // Counted from the beginning of the reading: it may miss a change made meanwhile, and that change must not wait for the reading as
+    // well.
     offersAt = performance.now();
     reading = options
       .offers()

@@ -29,7 +29,7 @@ const faults = (tuning: object, more: Partial<TuningGround> = {}): readonly stri
   tuningFaults(TemplateTuning.parse(tuning), { ...ground, ...more }).map(({ path, message }) => `${path.join('.')}: ${message}`);
 
 describe('a change of the models of a template', () => {
-  it('takes models that are there, and models of the file whose server does not answer', () => {
+  it('accepts available models, and models of the file whose server does not answer', () => {
     const experts = { math: { t1: ['large@box', 'cloudy@cloud'], t2: ['named@asleep'], always: ['small@box'] } };
     expect(faults({ planner: { model: 'small@box' }, judge: { models: ['large@box'] }, experts })).toEqual([]);
   });
@@ -103,19 +103,19 @@ describe('a template that was changed', () => {
     expect(Object.values(template.experts).map(({ t1 }) => t1)).toEqual([['large@box'], ['large@box']]);
   });
 
-  it('has the model that was named for a role, also where an option of the strategy names one for both', () => {
+  it('has the model that was named for a role, even if an option of the strategy names one for both', () => {
     const yaml = { templates: { conclave: { options: { tier: 'heavy' } } } };
     const { planner, judge } = resolved({ judge: { model: 'small@box' } }, yaml).template;
     expect([planner.models, judge.models]).toEqual([['large@box'], ['small@box']]);
   });
 
-  it('caps its cost where a shipped template is given a paid model', () => {
+  it('has a capped cost if it is a shipped template and got a paid model', () => {
     expect(resolved(null).template.limits.cost).toBeNull();
     expect(resolved({ judge: { model: 'cloudy@cloud' } }).template.limits.cost).toBe(0.5);
     expect(resolved({ judge: { model: 'cloudy@cloud' }, limits: { cost: 3 } }).template.limits.cost).toBe(3);
   });
 
-  it('leaves out models that the file excludes by now, with a warning', () => {
+  it('leaves out models that the file no longer allows, with a warning', () => {
     const { template, warnings } = resolved({ judge: { models: ['old@gone', 'large@box'] }, planner: { model: 'old@gone' } });
     expect(template.judge.models).toEqual(['large@box']);
     expect(template.planner).toEqual(resolved(null).template.planner);
@@ -125,7 +125,7 @@ describe('a template that was changed', () => {
     expect(local.warnings.join()).toContain('cloudy@cloud. They are left out.');
   });
 
-  it('is as in the file once the file gives it another strategy', () => {
+  it('is as in the file once the file names another strategy', () => {
     const yaml = { templates: { conclave: { strategy: 'single-pass' } } };
     expect(resolved({ judge: { model: 'large@box' } }, yaml).template).toEqual(resolved(null, yaml).template);
   });

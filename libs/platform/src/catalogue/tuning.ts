@@ -2,7 +2,7 @@ import { nearest, type Configuration, type TemplateSettings, type TemplateTuning
 import { type ModelInfo, providerNameOf, type ProviderStatus } from '@conclave/ports';
 import { staysLocal } from './local-only.js';
 
-/** Something that stands against a change, and its place in the change. */
+/** A fault of a change, with its place in the change. */
 export interface TuningFault {
   readonly path: readonly PropertyKey[];
   readonly message: string;
@@ -41,7 +41,7 @@ function modelsIn({
   ];
 }
 
-/** Why a change cannot be made: models and providers that are not there or that the template may not use, and settings without an effect. */
+/** The faults of a change: models and providers that do not exist or that the template may not use, and settings without an effect. */
 export function tuningFaults(tuning: TemplateTuning, ground: TuningGround): readonly TuningFault[] {
   const { strategy, categories } = ground;
   const both = (['planner', 'judge'] as const)
@@ -77,7 +77,7 @@ function faultOfModel(ref: string, { models, providers, configured, localOnly }:
   if (found?.kind === 'embedding') return `${ref} makes vectors and cannot be asked.`;
   if (found || ref in configured) return null;
   if (!provider.reachable)
-    return `${name} does not answer now, so nobody knows whether it has this model. Name it under models in conclave.yaml, or try again.`;
+    return `${name} does not answer now, so it is unknown whether it has this model. Name it under models in conclave.yaml, or try again.`;
   const own = models.filter((model) => model.provider === name && model.kind === 'chat').map((model) => model.ref);
   const near = nearest(ref, own);
   const offer = near
@@ -88,13 +88,14 @@ function faultOfModel(ref: string, { models, providers, configured, localOnly }:
   return `${name} has no model ${ref.slice(0, ref.lastIndexOf('@'))}. ${offer}`.trim();
 }
 
-/** Models that a template can be given, in the order in which they were found. */
+/** Models that can be named for a template, in the order in which they were found. */
 export const modelsToChoose = ({ models, providers, localOnly }: TuningGround): readonly string[] =>
   models.filter(({ kind, ref }) => kind === 'chat' && (!localOnly || staysLocal(ref, providers))).map(({ ref }) => ref);
 
 /**
- * A template's settings as they were changed while the system runs. Experts stay apart: their categories are those of the file. What the
- * file has excluded since is left out and named in `gone`: models of a provider that was removed, and for `local_only` those outside.
+ * A template's settings with the changes that were made while the system runs. Experts are returned separately: their categories are those
+ * of the file. Omits models that the file no longer allows, and names them in `gone`: models of a removed provider, and outside models of a
+ * `local_only` template.
  */
 export function tuned(
   settings: TemplateSettings,

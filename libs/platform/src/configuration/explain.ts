@@ -10,7 +10,7 @@ interface Problem {
   readonly remedy: string;
 }
 
-/** Turns the schema's findings into sentences for people, each with its line. */
+/** Turns the schema's issues into sentences for people, each with its line. */
 export function explain(
   issues: readonly z.core.$ZodIssue[],
   shape: Shape,
@@ -52,7 +52,7 @@ function problemsOf(issue: z.core.$ZodIssue, shape: Shape, value: unknown): read
       return [{ ...wrong, remedy: `${near ? `Did you mean \`${near}\`? ` : ''}Use ${expected}.` }];
     }
     case 'invalid_union': {
-      // The form that was meant: only something within it is wrong.
+      // The alternative that was meant: the one in which only a part is wrong.
       const inner =
         issue.errors.find((errors) => errors.some((error) => error.code === 'unrecognized_keys')) ??
         issue.errors.find((errors) => errors.every((error) => error.path.length > 0));

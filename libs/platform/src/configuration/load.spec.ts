@@ -60,12 +60,12 @@ describe('a configuration file', () => {
     write('store_prompts: hash');
     expect(shares({})).toThrow(/conclave\.yaml {2}stores: .* the file names no stores\./);
     expect(shares(both)().file).toBe(join(folder, 'conclave.yaml'));
-    // A half configuration is one mistake, not two.
+    // An incomplete configuration of the stores is one mistake, not two.
     expect(shares({ KAFKA_BROKERS: '127.0.0.1:1' })).toThrow(/^[^\n]*One mistake/);
   });
 
   it.each([
-    ['is there without a word about it', '{}', { precision: { builtin: 'precision-tools' } }],
+    ['exists without any setting', '{}', { precision: { builtin: 'precision-tools' } }],
     [
       'stays beside other servers',
       'mcp: { files: { url: "http://127.0.0.1:9/mcp" } }',
@@ -189,7 +189,7 @@ stores:
     for (const secret of ['whsec_', 't0ken', '12:AA']) expect(JSON.stringify(configuration)).not.toContain(secret);
     for (const wrong of ['whsec_', 'whsec_short', signing.replace('whsec_', ''), 'whsec_%%%'])
       expect(refused({ OPS: wrong, BOT: '12:AA_b-c' }).text).toContain('webhooks.ops: is not a secret for signatures.');
-    expect(refused({ OPS: signing, BOT: '12/../x' }).text).toContain('its bot token is not one of Telegram');
+    expect(refused({ OPS: signing, BOT: '12/../x' }).text).toContain('its bot token is not a Telegram token');
   });
 
   it('is frozen once read', () => {
@@ -303,7 +303,7 @@ describe('mistakes in a configuration', () => {
       ['is a template', 'only target of the alias'],
     ],
     ['an unknown provider among several', 'aliases:\n  gpt-4o:\n    models: [m@demo, m@dmo]\n', 3, 'aliases.gpt-4o.models[1]', ['`demo`']],
-    ['a name that is no model among several', 'aliases:\n  gpt-4o: [m@demo, other]\n', 2, 'aliases.gpt-4o[1]', ['model@provider']],
+    ['a name among several that is not a model', 'aliases:\n  gpt-4o: [m@demo, other]\n', 2, 'aliases.gpt-4o[1]', ['model@provider']],
     ['an unknown use', 'aliases:\n  gpt-4o: { models: [m@demo], use: random }\n', 2, 'aliases.gpt-4o.use', ['fallback', 'balance']],
     ['no model', 'aliases:\n  gpt-4o: []\n', 2, 'aliases.gpt-4o', ['a list of']],
     ['Kafka without Redis', 'stores:\n  kafka: { brokers: [127.0.0.1:9092] }\n', 2, 'stores.kafka', ['Kafka needs Redis']],

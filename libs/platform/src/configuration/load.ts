@@ -38,7 +38,7 @@ const looksLikeFile = (text: string): boolean => !text.includes('\n') && /\.(md|
 export interface LoadOptions {
   /** Expert categories with a shipped prompt; any other needs its own. */
   readonly categories?: readonly string[];
-  /** The program is one process of several: it is refused without shared stores. Default false: a data folder is enough. */
+  /** Whether the program is one process of several: it is then refused without shared stores. Default false: a data folder is enough. */
   readonly sharesStores?: boolean;
   /** The service whose secrets are read; absent: the one in CONCLAVE_SERVICE, or all. */
   readonly secretsOf?: SecretHolder;
@@ -233,8 +233,8 @@ function deepFreeze<T>(value: T): T {
 type Servers = Configuration['mcp'];
 
 /**
- * The tool servers in use: those of the file and the shipped ones. Settings for a shipped server are merged into it, unless they name
- * another way to reach it. Omits every server with `enabled: false`.
+ * The tool servers in use: those of the file and the shipped ones. Merges settings for a shipped server into it, unless they name another
+ * way to reach it. Omits every server with `enabled: false`.
  */
 function withShippedToolServers(configuration: Configuration): Configuration {
   const servers: Servers = { ...configuration.mcp };

@@ -42,7 +42,7 @@ describe('a service of a cluster', () => {
       const without = needed.filter((one) => one !== name);
       expect(() => load(without, service)).toThrow(new RegExp(`${name} is not set`));
     }
-    // A service does not hold secrets that it does not need, even if they are available.
+    // A service does not read secrets that it does not need, even if they are available.
     const { clientKeys, webhooks, neo4j } = load(Object.keys(all) as (keyof typeof all)[], service).secrets;
     expect([clientKeys['chat'], webhooks['audit']?.secret, neo4j.password]).toEqual([
       service === 'gateway' ? 'c' : undefined,

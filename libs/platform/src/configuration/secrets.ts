@@ -23,7 +23,7 @@ export interface Secrets {
   readonly providerHeaders: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Name under `keys` -> API key of a client. */
   readonly clientKeys: Readonly<Record<string, string>>;
-  /** Webhook -> what calls it. */
+  /** Webhook name -> its address and secrets. */
   readonly webhooks: Readonly<Record<string, { readonly url?: string; readonly secret?: string; readonly botToken?: string }>>;
   /** Signs deliveries to addresses of clients. */
   readonly webhookClients?: string;
@@ -34,10 +34,12 @@ export interface Secrets {
   readonly s3: { readonly accessKey?: string; readonly secretKey?: string };
 }
 
-/** Programs of a cluster that get a part of the secrets each. */
+/** Programs of a cluster, each of which gets only a part of the secrets. */
 export type SecretHolder = 'gateway' | 'planner' | 'experts' | 'merger' | 'graph-ingest';
 
-/** Who needs secrets that not every program needs. Everybody calls models, and reads the log, the state, bodies and vectors. */
+/**
+ * The programs that need a secret that not every program needs. All programs call models and read the log, the state, bodies and vectors.
+ */
 const holders = {
   clientKeys: ['gateway'],
   webhooks: ['merger'],
@@ -46,7 +48,7 @@ const holders = {
 
 const signingRemedy = 'It is `whsec_` and the base64 of 24 to 64 bytes: `echo "whsec_$(openssl rand -base64 32)"` makes one.';
 
-/** `whsec_` and base64 of 24 to 64 bytes, as Standard Webhooks has it. */
+/** `whsec_` and base64 of 24 to 64 bytes, as in Standard Webhooks. */
 function isSigningSecret(text: string): boolean {
   const encoded = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(text)?.[1];
   const bytes = encoded === undefined ? 0 : Buffer.from(encoded, 'base64').length;
@@ -55,7 +57,8 @@ function isSigningSecret(text: string): boolean {
 
 /**
  * Reads the secrets that the configuration names by environment variable or file. A missing one is a problem at the line that names it.
- * `holder`: what this program does not need is neither read nor missed; null: a program that needs all of them.
+ * `holder` is the program: secrets that it does not need are neither read nor reported as missing; null for a program that needs all of
+ * them.
  */
 export function resolveSecrets(
   configuration: Configuration,
@@ -110,7 +113,7 @@ export function resolveSecrets(
     const key = fromEnv(setting.key_env, [...at, 'key_env']) ?? fromFile(setting.key_file, [...at, 'key_file']);
     const same = Object.entries(clientKeys).find(([, other]) => other === key);
     if (same)
-      problems.push({ path: at, atKey: true, problem: `is the same key as \`${same[0]}\`.`, remedy: 'Give each name a key of its own.' });
+      problems.push({ path: at, atKey: true, problem: `is the same key as \`${same[0]}\`.`, remedy: 'Give each name its own key.' });
     if (key === '') problems.push({ path: at, atKey: true, problem: 'its file is empty.', remedy: 'Put the key into the file.' });
     if (key) clientKeys[name] = key;
   }
@@ -127,13 +130,13 @@ export function resolveSecrets(
       problems.push({
         path: at,
         atKey: true,
-        problem: 'its address is not one of http or https.',
+        problem: 'its address is not an http or https address.',
         remedy: 'Correct the variable or the file.',
       });
     const botToken =
       fromEnv(setting.bot_token_env, [...at, 'bot_token_env']) ?? fromFile(setting.bot_token_file, [...at, 'bot_token_file']);
     if (botToken !== undefined && !/^[A-Za-z0-9:_-]+$/.test(botToken))
-      problems.push({ path: at, atKey: true, problem: 'its bot token is not one of Telegram.', remedy: 'Copy it from @BotFather.' });
+      problems.push({ path: at, atKey: true, problem: 'its bot token is not a Telegram token.', remedy: 'Copy it from @BotFather.' });
     const secret = fromEnv(setting.secret_env, [...at, 'secret_env']) ?? fromFile(setting.secret_file, [...at, 'secret_file']);
     webhooks[name] = { ...(url ? { url } : {}), ...(botToken ? { botToken } : {}), ...signing(secret, at) };
   }

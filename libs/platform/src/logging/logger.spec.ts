@@ -78,7 +78,7 @@ describe('sinks', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('for which there is no space is left out, causes no failure, and is counted in the next line that is written', () => {
+  it('leave out a line for which there is no space, without a failure, and count it in the next line that is written', () => {
     const folder = mkdtempSync(join(tmpdir(), 'log-'));
     const file = join(folder, 'conclave.log');
     const sink = fileLines(file);

@@ -11,7 +11,7 @@ export interface LogFields {
   readonly [name: string]: unknown;
 }
 
-/** ERROR needs a person, WARN recovers by itself, INFO is the life of a run and of the process, DEBUG is every event. */
+/** ERROR needs a person, WARN recovers by itself, INFO reports the life of runs and of the process, DEBUG reports every event. */
 export interface Logger {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;

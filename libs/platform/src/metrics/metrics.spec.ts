@@ -8,7 +8,7 @@ describe('the values of a label', () => {
   it('are bounded: further values after the two hundredth are counted together', async () => {
     const metrics = openMetrics();
     for (let n = 0; n < 1_000; n += 1) metrics.count('model_calls_total', { model: `m${n}@p`, purpose: 'plan', status: 'ok' });
-    // A value that is known stays itself.
+    // A known value keeps its own series.
     metrics.count('model_calls_total', { model: 'm0@p', purpose: 'plan', status: 'ok' });
     const text = await metrics.text();
     expect(new Set(valuesOf(text)).size).toBe(201);

@@ -23,10 +23,10 @@ export interface Metrics {
   readonly contentType: string;
 }
 
-/** Names that promtool rejects: named like counters, but gauges. */
+/** Metrics that promtool rejects: their names are those of counters, but they are gauges. */
 const refused = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
-/** Values of a label that one process exports; further ones are counted together. Names of models come from clients, too. */
+/** Values of a label that one process exports; further ones are counted together. Some names of models come from clients. */
 const mostValues = 200;
 const longestValue = 120;
 /** Replaces the values of a label beyond its limit. */
@@ -48,7 +48,7 @@ function bounds(): (labels: Readonly<Record<string, string>>) => Record<string, 
   };
 }
 
-/** With `runtime` also those of Node itself, which observe the process for as long as it lives: once per process. */
+/** With `runtime`, also includes the metrics of Node itself, which observe the process for its whole life: use it once per process. */
 export function openMetrics(options: { readonly runtime?: boolean } = {}): Metrics {
   const registry = new Registry();
   const counters = new Map<MetricName, Counter>();

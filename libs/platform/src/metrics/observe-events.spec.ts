@@ -94,7 +94,7 @@ describe('commands', () => {
     const observe = observeEvents(metrics);
     observe(issued, [step('s1', [{ kind: 'CommandAccepted', seq: 3, name: 'steer' }])]);
     observe(event('ResultReady', 'x', {}), [step('s2', [{ kind: 'CommandApplied', seq: 3, name: 'steer' }], 3_500)]);
-    // Another process took this one.
+    // Another process received this command.
     observe(event('ResultReady', 'y', {}), [step('s3', [{ kind: 'CommandApplied', seq: 4, name: 'steer' }])]);
     observe(event('ResultReady', 'z', {}), [step('s4', [{ kind: 'CommandRejected', seq: 5, name: 'pause' }])]);
     const text = await metrics.text();
@@ -104,7 +104,7 @@ describe('commands', () => {
   });
 });
 
-it('a model that does not exist gets no label value of its own', async () => {
+it('a model that does not exist gets no separate label value', async () => {
   const metrics = openMetrics();
   const call = event('CallRecorded', 'call', {
     ...{ model: 'whatever a client sends@p', purpose: 'direct', status: 'error', firstTokenMs: null, startedAt: 0, durationMs: 1 },

@@ -20,7 +20,7 @@ import { RecentIds } from './recent-ids.js';
 /** Least number of event ids remembered, so that a redelivery in the same process is not counted again. */
 const remembered = 2_000;
 
-/** Memory of one observer, bounded like the ids. */
+/** What one observer remembers; limited like the ids. */
 class Known {
   readonly overheads = new RunOverheads();
   /** Id of a command -> when a gateway accepted it. */
@@ -30,15 +30,15 @@ class Known {
     this.issued.set(id, data.issuedAt);
     if (this.issued.size > remembered) this.issued.delete(this.issued.keys().next().value!);
   }
-  /** Undefined if another process took the command. */
+  /** Milliseconds since 1970; undefined if another process received the command. */
   issuedAt(runId: string, seq: number): number | undefined {
     return this.issued.get(commandId(runId, seq));
   }
 }
 
 /**
- * Counts what handlers return: runs, decisions, tasks, plans and calls are all events, so the transport measures them once for all
- * services. A repeat after the death of a process may be counted in two processes; bills come from CallRecorded.
+ * Counts the events that handlers return. Runs, decisions, tasks, plans and calls are all events, so the transport measures them once for
+ * all services. A repeat after the death of a process may be counted in two processes; bills use CallRecorded.
  */
 export function observeEvents(metrics: Metrics): (input: Event, outputs: readonly Event[]) => void {
   const seen = new RecentIds(remembered);
@@ -123,7 +123,7 @@ function verdictOf({ output }: ResultReady['data']): string {
 /** Counts one model or tool call; for callers outside the transport, such as a pass-through of the gateway. */
 export function measureCall(metrics: Metrics, { data: call }: CallRecorded): void {
   const provider = call.model.split('@').at(-1)!;
-  // The name of a model that does not exist is whatever a client has sent.
+  // The name of a model that does not exist is any text that a client sent.
   const model = call.failure?.code === 'MODEL_NOT_FOUND' ? `_unknown@${provider}` : call.model;
   metrics.count('model_calls_total', { model, purpose: call.purpose, status: call.status });
   metrics.observe('model_call_seconds', { model }, call.durationMs / 1000);

@@ -27,13 +27,13 @@ interface Worked {
 }
 
 /**
- * The time in which nobody worked on a run, measured where its steps are taken. The work on a plan lasts from its request to the plan, that
- * on a task as long as its worker reports.
+ * Measures the time in which no plan or task of a run was worked on, in the process that takes its steps. The work on a plan lasts from its
+ * request to the plan; the work on a task lasts as long as its worker reports.
  */
 export class RunOverheads {
   private readonly runs = new Map<string, Worked>();
 
-  /** An event that the engine was given. */
+  /** Notes an event that the engine received. */
   took(event: AnyEvent): void {
     const { runId, id, time } = event;
     if (event.type === 'PlanRequested') {
@@ -53,12 +53,12 @@ export class RunOverheads {
     }
   }
 
-  /** An event that the engine gave. */
+  /** Notes an event that the engine returned. */
   gave(event: AnyEvent): void {
     if (event.type === 'GapDetected') this.runs.get(event.runId)?.planAskedAt.set(event.data.epoch + 1, event.time);
   }
 
-  /** Milliseconds; null unless this process took every step with a model call. Forgets the run. */
+  /** Returns milliseconds; null unless this process took every step with a model call. Forgets the run. */
   ended({ runId, data: { startedAt, completedAt, usage } }: RunCompleted): number | null {
     const run = this.runs.get(runId);
     this.runs.delete(runId);

@@ -1,6 +1,6 @@
 /**
- * Ids seen lately: at least the newest `most`, at most twice as many. Two generations, because the oldest of a set that is always full is
- * found by passing over the places of all that were removed.
+ * Ids seen recently: at least the newest `most`, at most twice as many. Uses two generations: to find the oldest id of a single full set,
+ * the set would have to pass over the places of all removed ids.
  */
 export class RecentIds {
   private newest = new Set<string>();
@@ -8,7 +8,7 @@ export class RecentIds {
 
   constructor(private readonly most: number) {}
 
-  /** Notes the id; false if it is among those seen lately. */
+  /** Adds the id; returns false if it was seen recently. */
   add(id: string): boolean {
     if (this.newest.has(id) || this.older.has(id)) return false;
     this.newest.add(id);

@@ -1,4 +1,4 @@
-/** The required part of a stream; `process.stdout` and `process.stderr` qualify. */
+/** The part of a stream that is needed here; `process.stdout` and `process.stderr` have it. */
 interface Output {
   on(event: 'error', listener: (error: NodeJS.ErrnoException) => void): unknown;
 }

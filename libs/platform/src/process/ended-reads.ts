@@ -8,9 +8,9 @@ import type { Logger } from '../logging/logger.js';
 /** Consumer groups that read the record of a run after its end. */
 export type EndReader = 'learning' | 'graph-ingest' | 'webhooks';
 
-/** Each of these groups reports that it has finished its work on an ended run, or never will. */
+/** Each of these groups reports that it has finished its work on an ended run, or will never do it. */
 export interface EndedReads {
-  /** Idempotent. Throws LOG_UNAVAILABLE, STORE_*: then the record is delivered again. */
+  /** Idempotent. Throws LOG_UNAVAILABLE, STORE_*; the record is then delivered again. */
   done(event: RunCompleted, by: EndReader): Promise<void>;
 }
 
@@ -32,9 +32,9 @@ export const endedReads = (forgets: boolean): Provider => ({
 const rememberedMs = 30 * 86_400_000;
 
 /**
- * Destroys the key of a run as soon as every reader of its end has finished: any sooner, a waiting record could no longer be handled. The
- * process that sees the last one finish does it, so that nothing has to wait for the others. Child runs share the key of the run that a
- * client requested.
+ * Destroys the key of a run as soon as every reader of its end has finished: earlier, a waiting record could no longer be handled. The
+ * process that sees the last reader finish destroys it, so that no process has to wait for others. Child runs share the key of the run that
+ * a client requested.
  */
 export class ForgottenRuns implements EndedReads {
   constructor(
@@ -49,12 +49,12 @@ export class ForgottenRuns implements EndedReads {
     if (!readers.includes(by)) return;
     const { tenant } = data.caller;
     const { caches } = this.state;
-    // Written before the others are read: of two that end at one moment at least one sees both.
+    // Written before the others are read: if two readers finish at the same moment, at least one of them sees both marks.
     await caches.write({ tenant, key: markOf(runId, by), value: true, ttlMs: rememberedMs, tags: [] });
     const marks = await Promise.all(readers.map((reader) => caches.read(tenant, markOf(runId, reader))));
     if (marks.includes(null)) return;
     const log = await this.log.erase(runId);
-    this.logger.info('The run has ended: its records are not readable any more.', { run: runId, log });
+    this.logger.info('The run has ended: its records are no longer readable.', { run: runId, log });
   }
 }
 

@@ -2,7 +2,7 @@ import pRetry from 'p-retry';
 import { isOutage, type Failure } from '@conclave/contracts';
 import type { Logger } from '../logging/logger.js';
 
-/** How long a start waits for stores that are also starting. */
+/** Milliseconds for which a start waits for stores that are starting too. */
 export const startPatienceMs = 60_000;
 
 /** Retries while our own stores do not answer; a replaced store fails at once. Throws the last failure when the time is over. */

@@ -62,19 +62,19 @@ export interface ProbedPorts {
 }
 
 /**
- * What a process reports to a test, and where a test intervenes in it. The shipped programs have `noProbe`; only the programs of the fault
- * tests start with another one, and only they contain the code of the optional parts.
+ * Reports what a process does to a test, and lets a test intervene. The shipped programs have `noProbe`; only the programs of the fault
+ * tests start with another probe, and only they contain the code of the optional parts.
  */
 export interface Probe {
-  /** Whether lines are kept; those that cost something are made only then. */
+  /** Whether lines are kept. Costly lines are made only then. */
   readonly records: boolean;
   /** Keeps a line before it returns, so that a process that dies next has written it. */
   note(line: HistoryLine): void;
   /** A service passes a point; `id` names the work in progress. */
   reached(service: string, point: ProbePoint, id: string): void;
-  /** Whether something happens at the point: only then do points after a write wait until it is durable. */
+  /** Whether something happens at the point. Only then, points after a write wait until the write is durable. */
   isArmed(service: string, point: ProbePoint): boolean;
-  /** The stores of a process as its services get them. */
+  /** Wraps the stores of a process before its services get them. */
   readonly stores?: <S extends { readonly log: EventLog; readonly state: StateStore; readonly stream: RunStream }>(
     stores: S,
     of: { readonly service: string; readonly mode: Mode },
@@ -86,9 +86,9 @@ export interface Probe {
   };
   /** Changes the delivery pools of the log. `durable` resolves when acknowledged writes are durable. */
   readonly pool?: (mode: Mode, durable: () => Promise<void>) => PoolChange;
-  /** The ports of one service. */
+  /** Wraps the ports of one service. */
   readonly ports?: <P extends ProbedPorts>(ports: P, service: string) => P;
-  /** Sees the requests of the gateway first. */
+  /** Handles the requests of the gateway first. */
   readonly requests?: (stream: RunStream) => (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void;
 }
 
@@ -97,7 +97,7 @@ export type OpenProbe = (process: { readonly processId: string; readonly service
 
 export const noProbe: Probe = { records: false, note: () => {}, reached: () => {}, isArmed: () => false };
 
-/** A point after a write that must survive. */
+/** Reaches a point after a write that must survive. */
 export async function reachedDurably(
   probe: Probe,
   store: { durable(): Promise<void> },

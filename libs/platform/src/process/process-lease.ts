@@ -3,15 +3,15 @@ import type { Logger } from '../logging/logger.js';
 import type { HealthCheck } from './readiness.js';
 
 export interface ProcessLease {
-  /** Unhealthy once the lease could have expired without being renewed: others may then take over our calls. */
+  /** Unhealthy once the lease could have expired without a renewal: other processes may then take over this process's calls. */
   readonly health: HealthCheck;
   /** Ends the lease at once, so that no process waits for one that has shut down properly. */
   end(): Promise<void>;
 }
 
 /**
- * Shows the other processes that this one is alive: renewed every 2 s, expires after 6 s. Throws STORE_UNAVAILABLE if the lease cannot be
- * taken.
+ * Shows the other processes that this one is alive: the lease is renewed every 2 s and expires after 6 s. Throws STORE_UNAVAILABLE if the
+ * lease cannot be taken.
  */
 export async function holdProcessLease(
   leases: Leases,

@@ -26,7 +26,7 @@ const stores = (beside: StoreMark | null, own: StoreMark | null) => {
 };
 
 describe('the check between log and state store', () => {
-  it('gives a new pair one mark', async () => {
+  it('writes the same mark to both if both are new', async () => {
     const { log, state, marks } = stores(null, null);
     await claimStores(log, state);
     expect(marks.own).toEqual(marks.beside);

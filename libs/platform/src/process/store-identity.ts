@@ -4,11 +4,12 @@ import type { EventLog, StateStore, StoreMark } from '@conclave/ports';
 import type { Logger } from '../logging/logger.js';
 
 /**
- * Compares the mark in the state store with the mark beside the log, then raises the generation in both. A new store and a new log get one
- * mark. Throws Failure STORE_REPLACED if the store is empty or older than the log: nothing may be consumed then, because journal and
- * applied ids are gone and finished calls would be paid again.
+ * Compares the mark in the state store with the mark beside the log, then raises the generation in both. A new store and a new log get the
+ * same mark. Throws Failure STORE_REPLACED if the store is empty or older than the log. In that case no record may be consumed: journal and
+ * applied ids are gone, and finished calls would be paid again.
  *
- * Reads the log's mark first: a start writes the store's mark first, so a store read later is never behind because of our own start.
+ * Reads the log's mark first: a start writes the store's mark first, so that a store that is read later is never behind because of another
+ * start.
  */
 export async function claimStores(log: Pick<EventLog, 'identity'>, state: Pick<StateStore, 'identity'>): Promise<StoreMark> {
   const beside = await log.identity.read();
@@ -36,8 +37,8 @@ export interface HeldMark {
 }
 
 /**
- * Copies the store's mark beside the log again, every minute by default and at the end: when no process remembers the store `claimed`, a
- * copy older than the last write is still detected.
+ * Copies the store's mark to the log again, every minute by default and at the end, so that a copy of the store that is older than the last
+ * write is detected even when no process remembers the store `claimed`.
  */
 export function holdStoreMark(
   log: Pick<EventLog, 'identity'>,
@@ -69,8 +70,8 @@ export function holdStoreMark(
 }
 
 /**
- * Checks that journal, applied ids and tombstones live at least as long as anything that can redeliver their records. Throws Failure
- * CONFIGURATION_INVALID with every topic whose retention is longer than `keptMs`.
+ * Checks that journal, applied ids and tombstones are kept at least as long as any record that can be redelivered. Throws Failure
+ * CONFIGURATION_INVALID with every topic whose retention is longer than `keptMs`, in milliseconds.
  */
 export function checkRetention(topics: readonly { readonly name: string; readonly retentionMs: number }[], keptMs: number): void {
   const longer = topics.filter(({ retentionMs }) => retentionMs < 0 || retentionMs > keptMs);
@@ -85,8 +86,8 @@ export function checkRetention(topics: readonly { readonly name: string; readonl
 }
 
 /**
- * Checks that the audit is kept as long as the records of its runs: a rebuilt state store knows a run by its audit, and would otherwise
- * begin a run again whose request outlives it. Throws Failure CONFIGURATION_INVALID.
+ * Checks that the audit is kept as long as the records of its runs. A rebuilt state store knows runs only by their audit, and would start a
+ * run again if its request outlived its audit. Throws Failure CONFIGURATION_INVALID.
  */
 export function checkAudit(topics: readonly { readonly name: string; readonly retentionMs: number }[]): void {
   const longer = outlivingAudit(topics);

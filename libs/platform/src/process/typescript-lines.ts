@@ -3,7 +3,7 @@ import { SourceMap } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Makes the stack traces of a bundled program name lines of TypeScript. The build adds this file to each program.
+ * Makes the stack traces of a bundled program name the lines of the TypeScript sources. The build adds this file to each program.
  *
  * A source map is read when the first error of its bundle is printed. Node's own `setSourceMapsEnabled` reads all maps when it loads the
  * bundles, which takes a seventh of the processor time of a start (Node 20).

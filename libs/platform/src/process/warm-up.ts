@@ -1,9 +1,9 @@
-/** Milliseconds after the start at which the first step runs: the start's own work is done by then. */
+/** Milliseconds after the start at which the first step runs: the work of the start itself is then done. */
 const afterMs = 1_000;
 
 /**
- * Runs the steps once, each in its own turn and none before a second has passed, so that first-use costs do not slow the first request.
- * Keeps no process alive. Returns a function that stops it.
+ * Runs the steps once, each in a separate turn of the event loop and none before a second has passed, so that first-use costs do not slow
+ * the first request. Does not keep the process alive. Returns a function that stops it.
  */
 export function warmUpSoon(steps: readonly (() => void)[]): () => void {
   let next = 0;

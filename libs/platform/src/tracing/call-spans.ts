@@ -10,11 +10,11 @@ export interface SpanPlace {
 }
 
 export interface CallPlace extends SpanPlace {
-  /** Template of its run; null or absent where none is known. */
+  /** Template of its run; null or absent if unknown. */
   readonly workflow?: string | null;
 }
 
-/** Closed class of a failure code, as in the metrics. */
+/** Error type of a failure code, from the closed list that the metrics use. */
 export const errorTypeOf = (code: string): string => failures[code as FailureCode]?.errorType ?? '_other';
 
 /** Tools have no `@` in their name. */
@@ -24,8 +24,8 @@ const isModel = (name: string): boolean => name.includes('@');
 const retrievals = /^(research|graph|collections|subtopic|documents?|plan\.lookup)\b/;
 
 /**
- * One span for a call of a model or tool, by the conventions for generative AI, and one below it for each try if the first one failed.
- * The record contains prompt and reply; the spans do not.
+ * The span of a call of a model or tool, by OpenTelemetry's conventions for generative AI, with a child span for each try if the first one
+ * failed. The record contains prompt and reply; the spans do not.
  */
 export function callSpans(
   { id, data: call }: Pick<CallRecorded, 'id' | 'data'>,

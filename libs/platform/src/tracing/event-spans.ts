@@ -3,7 +3,7 @@ import type { Span, SpanAttributes, SpanReference } from '@conclave/ports';
 import { callSpans, errorTypeOf, type SpanPlace } from './call-spans.js';
 import { spanIdOf, traceContextOf, traceIdOfRun, type TraceContext } from './trace-context.js';
 
-/** A record that a handler is done with. */
+/** A record that a handler has finished or failed. */
 export interface Handled {
   readonly event: Event;
   readonly group: string;
@@ -19,25 +19,25 @@ export interface Handled {
   readonly to: number;
   /** Ids of the results that an engine step has joined. */
   readonly joined?: readonly string[];
-  /** Template of the run; null or absent where none is known. */
+  /** Template of the run; null or absent if unknown. */
   readonly workflow?: string | null;
   /** Code of the failure, if the handler failed. */
   readonly failure?: string;
 }
 
-/** Trace of an event. Its span is the sending of the event. */
+/** Trace context of an event. Its span is the sending of the event. */
 export const contextOf = (event: Pick<Event, 'id' | 'runId' | 'traceparent'>): TraceContext =>
   traceContextOf(event.traceparent) ?? { traceId: traceIdOfRun(event.runId), spanId: spanIdOf('span', event.id), sampled: true };
 
-/** The span of a whole run, under which everything of it hangs. */
+/** Id of the span of a whole run, the ancestor of all other spans of the run. */
 export const runSpanId = (runId: string): string => spanIdOf('run', runId);
 
-/** Audit records are spans of their own: a step, a call. */
+/** Records of the audit, a step or a call, have spans of their own kinds. */
 const isSent = ({ topic }: Event): boolean => topic !== 'audit';
 
 /**
- * The spans of one handled record: the handling, what it did (step, plan, task, calls), and what it sent. Empty if the trace is not recorded.
- * All ids are derived from the ids of events, so that a redelivered record makes no second run, step, task or call.
+ * The spans of one handled record: the handling, what it did (step, plan, task, calls), and what it sent. Empty if the trace is not
+ * recorded. All ids are derived from the ids of events, so that a redelivered record creates no second run, step, task or call.
  */
 export function spansOfDelivery(handled: Handled, outputs: readonly Event[]): readonly Span[] {
   const { event, group, service, attempt, from, to } = handled;
@@ -80,7 +80,7 @@ export function spansOfDelivery(handled: Handled, outputs: readonly Event[]): re
   ];
 }
 
-/** The sending of an event. The request of a run is below the run, whoever sends it. */
+/** The span of the sending of an event. The request of a run is below the run, whichever process sends it. */
 export function sendSpan(
   event: Event,
   {
@@ -119,7 +119,7 @@ const ofRecord = (event: Event, system: string): SpanAttributes => ({
   'conclave.run.id': event.runId,
 });
 
-/** What the handler of a record did as a whole: one step of the engine, one plan, one task. */
+/** What the handler of a record did as a whole: one step of the engine, one plan or one task. */
 function workSpan(output: AnyEvent, handled: Handled, place: SpanPlace): Span | null {
   const { from, to, event } = handled;
   const run = { 'conclave.run.id': event.runId };
@@ -240,8 +240,8 @@ const commandEvent = (event: AnyEvent, at: number) => ({
 });
 
 /**
- * The root of a run's trace, or the child of the client's span, or of the task that a child run serves. Made from the run's end alone: a
- * repeat of the record makes the same span.
+ * The root of a run's trace, or the child of the client's span, or of the task that a child run serves. It depends only on the run's end,
+ * so that a repeat of the record creates the same span.
  */
 export function runSpan(event: RunCompleted, service: string): Span {
   const { data, runId } = event;

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Span, Tracer } from '@conclave/ports';
 import { traceContextOf, traceIdOfRun, type TraceContext } from './trace-context.js';
 
-/** One HTTP request of a client while it lasts: what it started, and so the trace to which it belongs. */
+/** The span of one HTTP request of a client, and the trace to which it belongs, which depends on what the request starts. */
 export class RequestTrace {
   readonly spanId = randomBytes(8).toString('hex');
   private readonly from = now();
@@ -18,12 +18,12 @@ export class RequestTrace {
     private readonly client: TraceContext | undefined,
   ) {}
 
-  /** The request began a run: it hangs under the run, like everything else of it. */
+  /** Notes that the request began a run: its span is then below the run. */
   beganRun(trace: Pick<TraceContext, 'traceId' | 'sampled'>, runSpan: string): void {
     this.began = { trace, parentId: runSpan };
   }
 
-  /** The trace of a call that the request made by itself, named by the id of the call. */
+  /** Returns the trace of a call that the request itself made; `id` is the id of the call. */
   beganCall(id: string): Pick<TraceContext, 'traceId' | 'sampled'> {
     if (this.began) return this.began.trace;
     this.began = { trace: this.ownTrace(id), parentId: this.client?.spanId };
@@ -36,14 +36,14 @@ export class RequestTrace {
     return { traceId, sampled: this.tracer.samples(traceId, this.client) };
   }
 
-  /** One that began nothing is recorded only if its client traces it. */
+  /** Ends the request. A request that began nothing is recorded only if its client traces it. */
   ended(how: { readonly method: string; readonly route: string; readonly status: number }): void {
     if (this.client) this.began ??= { trace: this.ownTrace(''), parentId: this.client.spanId };
     this.end = { ...how, at: now() };
     this.record();
   }
 
-  /** A call is known when its record is written, which may be after the answer was sent. */
+  /** A call is known once its record is written, which may be after the response was sent. */
   private record(): void {
     if (!this.end || !this.began?.trace.sampled) return;
     const { method, route, status, at } = this.end;

@@ -6,8 +6,8 @@ import { contextOf, runSpanId, sendSpan } from './event-spans.js';
 import { now, tracedRequest } from './request-trace.js';
 
 /**
- * A log that records what is published outside of a handler: requests of runs, commands, timers, documents, and calls that a gateway made
- * for a client directly. What handlers return is recorded by the transport.
+ * A log that records the publication of events outside of handlers: requests of runs, commands, timers, documents, and calls that a gateway
+ * made for a client directly. The transport records what handlers return.
  */
 export const tracedLog = (log: EventLog, tracer: Tracer): EventLog =>
   overriding(log, {

@@ -5,15 +5,15 @@ import type { Runs } from '@conclave/ports';
 const most = 1_000;
 
 /**
- * The template of runs, by which spans of their calls name the workflow. A process that has not seen the request of a run reads it once from
- * the state store; only traces that are recorded ask.
+ * The templates of runs, which name the workflow in the spans of their calls. A process that has not seen the request of a run reads it
+ * once from the state store, and only for recorded traces.
  */
 export class WorkflowNames {
   private readonly known = new Map<string, string | null | Promise<string | null>>();
 
   constructor(private readonly runs: Pick<Runs, 'header'>) {}
 
-  /** Immediate if it is known. Null without a run, and if it cannot be read: a trace costs a run nothing. */
+  /** Immediate if the template is known. Null without a run, and if the template cannot be read: tracing must not fail the work. */
   of(event: Event): string | null | Promise<string | null> {
     const said = saidBy(event as AnyEvent);
     if (said !== null) this.remember(event.runId, said);

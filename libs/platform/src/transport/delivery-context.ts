@@ -2,11 +2,11 @@ import { BaseRpcContext } from '@nestjs/microservices';
 import type { Delivery } from '@conclave/ports';
 import type { Logger } from '../logging/logger.js';
 
-/** A handler's context beside its event (`@Ctx()`, or simply its second parameter). */
+/** The context that a handler gets with its event (`@Ctx()`, or simply its second parameter). */
 export class DeliveryContext extends BaseRpcContext<[Delivery]> {
   private own: Logger | null = null;
 
-  /** `makeLogger` is called when a handler logs, which few do. */
+  /** `makeLogger` is called only if a handler logs, which few do. */
   constructor(
     readonly delivery: Delivery,
     private readonly makeLogger: () => Logger,
@@ -19,7 +19,7 @@ export class DeliveryContext extends BaseRpcContext<[Delivery]> {
   get logger(): Logger {
     return (this.own ??= this.makeLogger());
   }
-  /** Aborts when the process shuts down and its grace is over, or when the record is no longer ours. */
+  /** Aborts when the process shuts down and its grace period is over, or when another process owns the record. */
   get signal(): AbortSignal {
     return this.delivery.signal;
   }

@@ -31,7 +31,7 @@ export function deliveryHooks(to: { readonly metrics: Metrics; readonly logger: 
     outage: (group, paused, error) => {
       metrics.set('outage', { group }, paused ? 1 : 0);
       if (paused) logger.warn('Consumption pauses until the log and the stores answer again.', { group, error });
-      else logger.info('Consumption goes on.', { group });
+      else logger.info('Consumption continues.', { group });
     },
     ...(probe.records
       ? {

@@ -39,7 +39,7 @@ export interface LogTransportOptions {
   readonly retry?: Partial<RetryPolicy>;
   /** Milliseconds that closing waits for handlers. */
   readonly graceMs?: number;
-  /** Told what handlers returned, once all of it is on the log. */
+  /** Called with what handlers returned, once all of it is on the log. */
   readonly published?: Subscription['published'];
   /** Records what handlers do as spans; absent without tracing. */
   readonly tracing?: { readonly tracer: Tracer; readonly process: string; readonly workflows: Pick<WorkflowNames, 'of'> };
@@ -84,7 +84,7 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
       const slots = taskClass
         ? (concurrency?.tasks?.[taskClass] ?? defaultClassConcurrency)
         : (concurrency?.events ?? defaultEventConcurrency);
-      // A first dead letter is an increase only of a count that was there before.
+      // Starts the count at 0: the first dead letter is seen as an increase only if the count existed before.
       for (const topic of topics) this.options.metrics.count('dead_letters_total', { topic, service: serviceOfGroup(group) }, 0);
       const load = taskClass === null ? null : this.watchClass(taskClass, slots, group);
       const subscription: Subscription = {
@@ -223,7 +223,7 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
     return sentences.length > 0 ? sentences.join(' ') : null;
   }
 
-  /** Stops fetching and waits for running handlers; the log itself is closed by its opener. */
+  /** Stops fetching and waits for running handlers. The code that opened the log closes it. */
   async close(): Promise<void> {
     await Promise.all(this.consumptions.splice(0).map((consumption) => consumption.close()));
     this._status$.next('disconnected');

@@ -17,8 +17,8 @@ import type { ClassLoad } from './task-load.js';
 const goodbyeMs = 1_000;
 
 /**
- * Reports to every gateway how long this worker's tasks wait, as often as leases are renewed. The next report replaces a lost one; one that
- * is not renewed expires at its reader. Returns a function that ends the reports.
+ * Reports to every gateway how long this worker's tasks wait, as often as leases are renewed. The next report replaces a lost one, and a
+ * report that is not renewed expires at its reader. Returns a function that ends the reports.
  */
 function reportLoad(parts: {
   readonly hints: Hints;
@@ -36,7 +36,7 @@ function reportLoad(parts: {
     sending = hints.publish(loadChannel, JSON.stringify(report)).then(
       () => void (failing = false),
       (error: unknown) => {
-        // Gateways then have no load report from us and admit runs.
+        // Without a load report from this worker, gateways admit runs.
         if (!failing) logger.warn('The load of this worker could not be reported.', { error });
         failing = true;
       },
@@ -47,7 +47,7 @@ function reportLoad(parts: {
   return async () => {
     clearInterval(timer);
     send({});
-    // A store that does not answer must not delay a shutdown: the report expires by itself.
+    // A store that does not answer must not delay a shutdown: the report expires without it.
     await pTimeout(sending, { milliseconds: goodbyeMs, fallback: () => undefined });
   };
 }

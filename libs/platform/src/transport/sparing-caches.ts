@@ -4,8 +4,8 @@ import type { Metrics } from '../metrics/metrics.js';
 import { overriding } from '../process/overriding.js';
 
 /**
- * Caches that skip and count values too large to store: failing to cache must not fail the work. Such a write returns false, like one
- * refused by a ban.
+ * Caches that skip and count values that are too large to store: a failure to cache must not fail the work. Such a write returns false, as
+ * if a ban had refused it.
  */
 export const sparingCaches = (caches: Caches, metrics: Pick<Metrics, 'count'>): Caches =>
   overriding(caches, {

@@ -26,7 +26,7 @@ export class TaskLoad {
     private readonly now: () => number = Date.now,
   ) {}
 
-  /** A handler begins a task. Counted once: not after a failure or a deferral. */
+  /** Notes that a handler begins a task. Each task is counted once, not again after a failure or a deferral. */
   begins({ event, attempt, appendedAt }: Delivery): void {
     // A re-driven task keeps its id and is appended again.
     if (attempt > 1 || !this.begun.add(`${event.id}@${appendedAt}`)) return;

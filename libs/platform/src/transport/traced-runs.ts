@@ -4,8 +4,8 @@ import { overriding } from '../process/overriding.js';
 import { traced } from '../tracing/trace-context.js';
 
 /**
- * Runs whose commit adds the trace of its input to the outputs before storing them: they may be on the log as soon as the step is written
- * (embedded mode), or be published from the store after a death.
+ * Runs whose commits add the trace of the input to the outputs before they store them. Outputs may be on the log as soon as the step is
+ * written (embedded mode), or may be published from the store after the death of a process.
  */
 export const tracedRuns = (runs: Runs): Runs =>
   overriding(runs, {

@@ -18,10 +18,10 @@ export class RunOnLog {
   private paid: PaidCall[] = [];
   /** Steps of answered calls whose reply is not on the log. */
   readonly withoutReply = new Set<string>();
-  /** The log contains an unreadable request of this run. */
+  /** Whether the log contains an unreadable request of this run. */
   requestIsLost = false;
   cancelled = false;
-  /** An earlier recovery has already requested its end. */
+  /** Whether an earlier recovery has already requested its end. */
   aborted = false;
   commandSeq = 0;
 
@@ -54,7 +54,7 @@ export class RunOnLog {
     }
   }
 
-  /** The terminal step and everything before it have been read: later records cannot change the run. */
+  /** Whether the terminal step and everything before it have been read: later records cannot change the run. */
   get isWhole(): boolean {
     const last = this.steps.at(-1);
     return (

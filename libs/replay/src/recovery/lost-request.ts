@@ -4,7 +4,7 @@ const limits = { wall_time_s: 1, model_calls: 1, prompt_tokens: 1, tokens: 1, co
 
 /**
  * Replaces a request whose body was lost, so that its run can be ended. The caller is lost too: the run belongs to the tenant used when no
- * keys are configured, and contains nothing of the question. `time` in milliseconds since 1970.
+ * keys are configured, and the question is not part of it. `time` in milliseconds since 1970.
  */
 export const lostRequest = (runId: string, time: number): PlanRequested =>
   makeEvent(

@@ -60,12 +60,12 @@ export interface RebuildStore extends RebuildOptions {
 export interface Recovered {
   records: number;
   open: number;
-  /** Open runs for which the store held this version or a newer one. */
+  /** Open runs of which the store already had this version or a newer one. */
   kept: number;
   /** Open runs that no step had taken yet. */
   requested: number;
   ended: number;
-  /** Ended so long ago that nothing can bring them back. */
+  /** Runs that ended longer ago than ended runs are kept. */
   expired: number;
   calls: number;
   timers: number;
@@ -116,7 +116,7 @@ class StoreRebuild {
       await this.write(run);
     }
     await this.writes.settled();
-    // Last, because the erasure is on the log after the records of the run: its tombstone replaces what was written of it.
+    // Last, because the erasure follows the records of the run on the log: its tombstone replaces what was written for the run.
     for (const run of this.erased.values()) {
       const children = [...this.over].filter((runId) => runId !== run.runId && rootOf(runId) === run.runId);
       for (const runId of [run.runId, ...children]) await this.options.recovery.erased({ ...run, runId });

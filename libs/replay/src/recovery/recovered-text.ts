@@ -16,12 +16,12 @@ export function recoveredText(recovered: Recovered): string {
     `  ${count(ended, 'ended run')}${expired > 0 ? `; ${expired} more ended too long ago to be restored` : ''}`,
     `  ${count(calls, 'finished call')}`,
     `  ${count(timers, 'timer')}`,
-    ...(gaps.length > 0 ? ['Steps that are missing on the log; their inputs will be redelivered:'] : []),
+    ...(gaps.length > 0 ? ['Steps that are missing from the log; their inputs will be redelivered:'] : []),
     ...gaps.map(({ runId, versions }) => `  ${runId}: step ${versions.join(', ')}`),
     ...(aborted.length > 0 ? ['Could not be rebuilt and will end as failed:'] : []),
     ...aborted.map(({ runId, fault }) => `  ${runId}: ${fault}`),
     ...(withoutReply.length > 0
-      ? ['Calls of open runs whose reply is missing on the log; they are repeated if their task is redelivered:']
+      ? ['Calls of open runs whose reply is missing from the log; they are repeated if their task is redelivered:']
       : []),
     ...withoutReply.map(({ runId, steps }) => `  ${runId}: ${count(steps.length, 'call')}`),
     ...(bodies > 0 ? [`${count(bodies, 'body', 'bodies')} above 64 KB ${bodies === 1 ? 'was' : 'were'} lost with the store.`] : []),

@@ -51,7 +51,7 @@ export const DocumentExcerpt = z.object({
 });
 export type DocumentExcerpt = z.infer<typeof DocumentExcerpt>;
 
-/** Chunks fetched at once, and most of one reading: a section, however short, is a chunk of its own. */
+/** Chunks fetched at once, and the most chunks of one reading: a section, however short, is a separate chunk. */
 const chunksPerFetch = 32;
 const mostChunks = 320;
 
@@ -92,12 +92,12 @@ export async function readDocument(
   return { title, text: part.slice(0, maxCharacters), whole: false };
 }
 
-/** Most characters that a chunk may repeat of the one before. */
+/** Most characters that a chunk may repeat from the one before. */
 const longestOverlap = 400;
 
 /**
- * The text of consecutive chunks. The headings before a stored chunk are left out, except for those of the first one in the middle
- * of a document, and so is the part that a chunk repeats from the one before.
+ * The text of consecutive chunks. Leaves out the headings before each stored chunk, except those of a first chunk in the middle of a
+ * document, and the part that a chunk repeats from the one before.
  */
 function joined(records: readonly VectorRecord[], isMiddle: boolean): string {
   let text = '';

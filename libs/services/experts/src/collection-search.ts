@@ -37,7 +37,7 @@ type Found = Chunks['chunks'][number];
 /** Hits taken from each of the two searches per hit returned, so that a hit ranked lower by both can rise. */
 const candidatesPerHit = 6;
 
-/** Passages of the collections for a query: full text and vectors, fused by rank. Errors of both and the embedder pass through. */
+/** Passages of the collections for a query: full text and vectors, fused by rank. Errors of the store and the embedder pass through. */
 export async function searchCollections(
   vectors: Vectors,
   embedder: Embedder,
@@ -51,7 +51,7 @@ export async function searchCollections(
   const unknown = new Set<string>();
   const there = collections.filter((name) => known.has(documentsCollection(name, embedder)));
   const inside = documents ? { anyOf: { key: 'document', texts: documents } } : {};
-  // Ranks as many hits as the search of a folder.
+  // Ranks as many hits as a search of a folder does.
   const kept = further ? limit * hitsPerQuery : limit;
   const ranked = { where: filters, signal, ...inside };
   const searchOne = async (
@@ -78,8 +78,8 @@ export async function searchCollections(
     return { said: further ? named.slice(0, kept * there.length) : named, near };
   };
   const lists = await Promise.all(queries.map((words, at) => searchOne(words, embedded[at]!)));
-  // Each search is first fused over the queries by itself: the queries share most of their words, so a passage that is only near all of
-  // them would otherwise be counted once for each, and outweigh one that full text finds for the finding alone.
+  // Each search is first fused over its queries. The queries share most of their words: otherwise a passage that is only near all of them
+  // would count once for each, and outweigh a passage that full text finds for a single finding.
   const fused = fusedByRank(
     [
       {
@@ -112,7 +112,7 @@ export async function searchCollections(
   };
 }
 
-/** The same with the chunks in the order of a reranker, if there is one. */
+/** As `searchCollections`, but with the chunks in the order of a reranker, if there is one. */
 export async function searchReranked(
   reranking: Reranking | null,
   vectors: Vectors,

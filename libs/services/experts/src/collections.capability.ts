@@ -83,7 +83,7 @@ export function collectionsCapability(
         async ({ content, attempt }) => {
           const { title, text, whole } = DocumentExcerpt.parse(JSON.parse(content));
           if (text === '') {
-            await says(task, attempt, 'The document is not there', '');
+            await says(task, attempt, 'The document does not exist', '');
             return { status: 'ok', output: { kind: 'evidence', facts: [], notes: [`There is no document "${document}".`] }, sources: [] };
           }
           await says(task, attempt, `Read: ${title}, ${counted(text.length, 'character')}${whole ? '' : ' of a longer text'}`, text);

@@ -5,8 +5,8 @@ export interface Ranked<T> {
 }
 
 /**
- * Added to each rank: the smaller, the more the first places count. Cormack et al. (2009) take 60, for a thousand hits of equally good
- * searches; among the few passages kept here each place matters, and a low number keeps a clear winner in front.
+ * Added to each rank: the smaller it is, the more the first places count. Cormack et al. (2009) use 60, for a thousand hits of equally good
+ * searches. Only few passages are kept here, so each place matters, and a low number keeps a clear winner in front.
  */
 const smoothing = 2;
 

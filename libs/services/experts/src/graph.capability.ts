@@ -7,7 +7,7 @@ import { contextText, filteredFacts, graphFacts } from './graph-facts.js';
 import { graphContextMs, graphJudgementKey } from '@conclave/strategies';
 import { questionTerms } from '@conclave/questions';
 
-/** Looks up facts selected by a plan's `metadata_filters`; names the keys that no fact carries. */
+/** Looks up facts selected by a plan's `metadata_filters`; names the keys that no fact has. */
 export type FactLookup = (
   tenant: string,
   question: string,
@@ -159,7 +159,7 @@ async function retrieve(
 
 /** Whether the failure fails the task; an unavailable or slow graph only means an empty context. */
 const isFault = ({ code }: FailureNote): boolean => !awayCodes.has(code);
-/** The graph is unavailable, or was so often that it is not asked for a while. */
+/** Codes of a graph that is unavailable, or is not asked for a while because it was unavailable too often. */
 const awayCodes: ReadonlySet<string> = new Set(['GRAPH_UNAVAILABLE', 'CALL_TIMEOUT', 'CAPABILITY_UNWELL']);
 
 const contentOf = <T>(end: CallEnd): T | null => (end.kind === 'reply' ? (JSON.parse(end.reply.content) as T) : null);

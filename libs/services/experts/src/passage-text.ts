@@ -1,4 +1,4 @@
-/** Between the headings of a path, outermost first. */
+/** Separates the headings of a path, outermost first. */
 const between = ' / ';
 
 /** A stored chunk without the line of headings that was put before it; its own headings keep their marks. */

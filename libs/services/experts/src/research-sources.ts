@@ -14,8 +14,8 @@ const KeptHits = z.object({ at: z.number(), hits: Hits, notes: Notes });
 const KeptPage = z.object({ at: z.number(), url: z.string(), title: z.string(), text: z.string(), notices: z.array(z.string()) });
 
 /**
- * Journal entry of a search: its hits, their origin, and the pages to read, so that a repeat reads the same ones. Only the hits in
- * runs of earlier versions.
+ * Journal entry of a search: its hits, their origin, and the pages to read, so that a repeat reads the same ones. Earlier versions stored
+ * only the hits.
  */
 export const FoundHits = z.union([
   z.object({ origin: Origin, at: z.number(), hits: Hits, read: z.array(z.string()), notes: Notes }),
@@ -38,7 +38,7 @@ export type ReadPage = z.infer<typeof ReadPage>;
 const keptOfPage = 60_000;
 const longestTitle = 300;
 
-/** Maximum age of a cached result that a re-plan accepts: an earlier answer did not settle what it asks again. */
+/** Maximum age, in milliseconds, of a cached result that a re-plan accepts: an earlier answer did not settle what it asks again. */
 const oldestForReplan = freshness.current.ttlMs;
 
 export interface ResearchOptions {
@@ -82,7 +82,7 @@ export class ResearchSources {
     signal: AbortSignal,
   ): Promise<FoundHits> {
     const { tenant } = task.data;
-    // A web search reads short queries best, and each costs a request.
+    // Only a search of documents continues from findings: a web search works best with short queries, and each query costs a request.
     const further = this.search.kind === 'corpus' ? given : undefined;
     const { reranking = null } = this.options;
     const key = cacheKey(

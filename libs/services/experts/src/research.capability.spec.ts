@@ -174,7 +174,7 @@ describe('research that reads pages', () => {
     expect(done.notes).toContain('Page of host1.example: Some of its text addresses a model');
   });
 
-  it('makes no call a second time if its record is redelivered, whatever the configuration says by then', async () => {
+  it('makes no call a second time if its record is redelivered, even if the configuration has changed', async () => {
     const pages = pagesOf({ 'https://host1.example/page': { text: pageText } });
     const search = five();
     const world = researchWorld(search, { pages, readPages: 1 });

@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { cacheKey } from './research-memory.js';
 import type { FoundPassages } from './subtopic-passages.js';
 
-/** Milliseconds for which a worker may hold the work on a sub-topic, after which others look again. */
+/** Milliseconds for which a worker may hold the work on a sub-topic, and milliseconds after which others look again. */
 const [heldMs, againMs] = [30_000, 150];
 /** Raised when the facts from the same passages would be written differently. */
 const version = 1;

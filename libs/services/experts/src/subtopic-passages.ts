@@ -4,7 +4,7 @@ import type { Passage } from '@conclave/strategies';
 import * as z from 'zod';
 import { searchCollections } from './collection-search.js';
 
-/** Sources of a sub-topic; null if it does not exist. */
+/** Sources of a sub-topic; null if not configured. */
 export interface PassageSources {
   readonly vectors: Vectors | null;
   readonly embedder: Embedder | null;

@@ -10,7 +10,10 @@ const mostFacts = 50;
 const longestTitle = 300;
 const mostNotes = 20;
 const longestNote = 500;
-/** Lines of progress of a call, characters of each, and the number of the first: those before it say that it began and ended. */
+/**
+ * Most lines of progress of a call, most characters of a line, and the number of the first line: those before it say that the call began
+ * and ended.
+ */
 const mostLines = 50;
 const longestLine = 240;
 const firstLine = 2;
@@ -109,7 +112,7 @@ async function performed(name: string, perform: () => Promise<unknown>): Promise
 
 const cut = (text: string): string => (text.length <= longestFact ? text : `${text.slice(0, longestFact - 1)}…`);
 
-/** Lines of progress of a capability. They are shown in their order; what comes after the last one or after its end is not. */
+/** Shows the lines of progress of a capability, in their order. Lines above the limit and lines after the end are not shown. */
 class Progress {
   private shown = 0;
   private last: Promise<void> = Promise.resolve();
@@ -124,7 +127,7 @@ class Progress {
     const n = firstLine + this.shown;
     this.shown += 1;
     this.last = this.last.then(() => this.show(n, oneLine(String(text), longestLine)));
-    // Reported by whoever waits for the lines.
+    // `end` throws the failure.
     this.last.catch(() => undefined);
   };
 

@@ -56,8 +56,8 @@ class Gone extends Error {
 
 /**
  * Reads an uploaded document, cuts it into chunks, embeds and stores them in batches. The record contains the progress, so that another
- * process can continue. While vectors or embedder are unavailable the work waits in the log; an unreadable document fails with a
- * sentence. Nothing is dead-lettered, and a document that is removed in the meantime leaves nothing behind.
+ * process can continue. While the vectors or the embedder are unavailable, the work waits in the log; an unreadable document fails with a
+ * reason. Nothing is dead-lettered, and a document that is removed in the meantime leaves nothing behind.
  */
 @Injectable()
 export class DocumentIngest {
@@ -146,7 +146,7 @@ export class DocumentIngest {
     this.logger.info('A document was read and embedded.', { document: document.id, chunks: chunks.length });
   }
 
-  /** What a failure means for the document. Outages of our own stores pass through to the transport, which waits for them. */
+  /** Ends or postpones a document after a failure. Outages of our own stores pass through to the transport, which waits for them. */
   private async endOf(work: Work, error: unknown, signal: AbortSignal): Promise<HandlerOutcome> {
     const { id } = work.document;
     if (error instanceof Gone) return error.why === 'removed' ? this.whenThere(() => this.forget(work)) : [];

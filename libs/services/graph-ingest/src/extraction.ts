@@ -6,9 +6,9 @@ import { readTriples, triplesPrompt } from './triples.js';
 
 /** Milliseconds that extracting from one answer may take, including the wait for a slot. */
 const timeoutMs = 120_000;
-/** Most models that are tried: what a run teaches is not worth more. */
+/** Most model calls for one answer, failed ones included: what a run teaches is not worth more. */
 const mostCalls = 2;
-/** Prompt and reply together: the prompt has at most 2,000, eight triples have about 500, and some models think first. */
+/** Tokens of prompt and reply together: the prompt has at most 2,000, eight triples have about 500, and some models think first. */
 const mostTokens = 8_000;
 
 export interface ExtractionParts {

@@ -28,7 +28,10 @@ import { graphJudgementKey, graphJudgementMs, isUnassessed } from '@conclave/str
 import { DocumentIngest } from './document-ingest.js';
 import { extractTriples } from './extraction.js';
 
-/** Confidence of an insight whose answer the gap detector called complete, and of any other; an upper bound for its triples. */
+/**
+ * Confidence of an insight whose answer the gap check found complete, and of any other. It also limits the confidence of the answer's
+ * triples.
+ */
 const assessed = 0.9;
 const unassessed = 0.6;
 
@@ -65,7 +68,7 @@ export class GraphIngestHandler {
     return outcome;
   }
 
-  /** Records that could not be learned from do not wait. */
+  /** Counts a dead letter as read: nothing will be learned from it, so nothing waits for it. */
   @EventPattern('dead:RunCompleted')
   async onDeadRun(@Payload() { event }: { readonly event: RunCompleted }): Promise<HandlerOutcome> {
     await this.reads.done(event, 'graph-ingest');

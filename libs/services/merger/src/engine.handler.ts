@@ -85,7 +85,7 @@ export class EngineHandler {
       await reachedDurably(this.probe, this.state, 'merger', 'engine-committed', event.id);
       const { outputs, repeated, state } = committed;
       if (context?.joined && state) context.joined.push(...joinedResults(state, outputs));
-      // Outputs that `conclave recover` has rebuilt have no tokens.
+      // Outputs that `conclave recover` has rebuilt have no capability tokens.
       return repeated && state ? outputs.map((output) => withPermit(output, state.request.template.policies ?? {}, key)) : outputs;
     } catch (error) {
       // Contention for the run is not caused by this record, which would end the run as a dead letter.

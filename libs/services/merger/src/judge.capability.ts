@@ -13,7 +13,7 @@ import {
 import type { ModelReply } from '@conclave/ports';
 import type { AnyQuestion } from '@conclave/strategies';
 
-/** A question without an output for unusable replies fails with what is wrong with the last one. */
+/** The result of a question that has no output for unusable replies: a failure that names the fault of the last reply. */
 const unreadableReply = (fault: string) => ({
   status: 'error' as const,
   failure: note('PROVIDER_REPLY_INVALID', `The reply could not be used: ${fault}`),
@@ -43,7 +43,7 @@ export const judgeCapability =
         ...(task.data.stream === 'live' ? { live: (attempt) => new LiveText(stream, task.runId, taskId, attempt) } : {}),
         onBegun: async ({ attempt, messages }, { n, of }) => {
           if (!lines) return;
-          const text = n === 1 ? lines.asks(input) : `Is asked again (attempt ${n} of ${of})`;
+          const text = n === 1 ? lines.asks(input) : `The model is asked again (attempt ${n} of ${of})`;
           await tell(attempt, 0, lines.codes.prompt, text, promptDetail(messages));
         },
         onRead: async ({ attempt, reply, faults, output }, { n, of }) => {

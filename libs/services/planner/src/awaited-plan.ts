@@ -8,13 +8,13 @@ export interface AwaitedParts {
 }
 
 /**
- * Whether the engine still awaits a plan. The first call that is begun for it learns this from the journal's answer, without a request of its own;
- * for a plan without a new call, this is checked before the plan is made.
+ * Whether the engine still awaits a plan. The first call of the plan learns this from the journal's reply, without another request. For a
+ * plan without a new call, this is checked before the plan is made.
  */
 export class AwaitedPlan implements CallCheck {
   private known = false;
 
-  /** `owner`: of the plan's calls. `now` and `timeoutMs` determine when a plan for a gap is no longer awaited. */
+  /** `owner` is that of the plan's calls. `now` and `timeoutMs` determine when a plan for a gap is no longer awaited. */
   constructor(
     private readonly parts: AwaitedParts,
     private readonly event: Event,

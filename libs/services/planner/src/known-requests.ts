@@ -14,7 +14,7 @@ export class KnownRequests {
     return this.known.get(runId);
   }
 
-  /** Stores the latest requests, without those that need much memory. */
+  /** Keeps a request, unless it needs much memory, and drops the oldest if there are too many. */
   add(runId: string, request: Request): void {
     this.known.delete(runId);
     if ((request.attachments ?? []).length > 0 || charactersOf(request) > longest) return;

@@ -31,7 +31,7 @@ export function levelOf(request: PlanRequested['data']): RatedComplexity {
   return level;
 }
 
-/** A plan for a gap reads the same words as the first plan. */
+/** Levels by request: a plan for a gap reads the same words as the first plan. */
 const levels = new WeakMap<PlanRequested['data'], RatedComplexity>();
 
 function levelInWords(request: PlanRequested['data']): RatedComplexity {

@@ -91,7 +91,7 @@ describe('a trivial question', () => {
   });
 
   it('about the world becomes moderate when only the web could answer it; a plain definition does not', async () => {
-    const search = corpus('', '', { kind: 'web', query: () => Promise.reject(new Error('The web is not asked in passing.')) });
+    const search = corpus('', '', { kind: 'web', query: () => Promise.reject(new Error('The lookup does not search the web.')) });
     expect(await levelOf({ search }, builder)).toEqual(['moderate', 'lookup:web']);
     expect(await levelOf({ search }, 'What is photosynthesis?')).toEqual(['trivial']);
     expect(await levelOf({ search }, builder, { capabilities: ['graph'] })).toEqual(['trivial']);

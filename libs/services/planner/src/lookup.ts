@@ -17,7 +17,7 @@ import * as z from 'zod';
 import pTimeout from 'p-timeout';
 import { journalledJson, type Journalled, type JournalledLook } from './journalled-look.js';
 
-/** Call number of the lookup: above every other of one plan. */
+/** Call number of the lookup: above those of a plan's model calls. */
 const lookupIndex = 1_002;
 /** Milliseconds for all stores together, so that a slow one does not delay the plan. */
 const patienceMs = 300;
@@ -38,7 +38,7 @@ export interface LookupParts {
 const LookupResult = z.object({
   documents: z.boolean().describe('a passage of a document is about the question'),
   learned: z.boolean().describe('something that was learned before is'),
-  late: z.boolean().describe('the stores did not answer in time'),
+  late: z.boolean().describe('a store was unavailable or did not answer in time'),
 });
 export type LookupResult = z.infer<typeof LookupResult>;
 
@@ -61,7 +61,7 @@ export class Lookup {
   }
 
   /**
-   * Returns null if there is nothing to search. `anywhere` also counts a document that only names what the question names. The journal
+   * Returns null if there is nothing to search. `anywhere` also counts a document that only contains a name of the question. The journal
    * keeps the result, so that a repeat decides the same.
    */
   async look(
@@ -83,7 +83,7 @@ export class Lookup {
         const signal = AbortSignal.any([look.signal, AbortSignal.timeout(this.withinMs)]);
         const any = async (looks: readonly ((signal: AbortSignal) => Promise<boolean>)[]): Promise<boolean> =>
           (await Promise.all(looks.map((one) => one(signal)))).includes(true);
-        // A store that is unavailable finds nothing, and one that is late leaves the question open.
+        // A store that is unavailable or late leaves the question open.
         const all = Promise.all([any(documents), any(learned)]).then(
           ([found, known]): LookupResult => ({ documents: found, learned: known, late: false }),
           (): LookupResult => ({ documents: false, learned: false, late: true }),
@@ -135,7 +135,7 @@ export class Lookup {
     return hits.some(({ distance }) => distance <= nearest[embedder!.reads ?? 'sentences']);
   }
 
-  /** False, for some seconds, if a tenant has learned nothing. True when unknown: the lookup then decides. */
+  /** Whether a tenant has learned anything; false is kept for some seconds. True when unknown: the lookup then decides. */
   private async hasLearned({ template, caller }: Request): Promise<boolean> {
     const { graph, vectors, embedder } = this.parts;
     if (!template.capabilities.includes('graph') || (!graph && !vectors)) return false;

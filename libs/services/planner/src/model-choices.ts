@@ -5,7 +5,7 @@ import { thompsonOrder, type RandomSource } from './thompson.js';
 import * as z from 'zod';
 import { journalledJson, type Journalled, type JournalledLook } from './journalled-look.js';
 
-/** Call number of the draw: above every other of one plan. */
+/** Call number of the draw: above those of a plan's model calls. */
 const drawIndex = 1_001;
 
 const Choices = z.record(z.string(), z.array(z.string()));

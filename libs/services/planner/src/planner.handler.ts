@@ -88,7 +88,7 @@ interface Planning {
   readonly request: PlanRequested['data'];
   /** Null for the first plan. */
   readonly gap: GapDetected['data'] | null;
-  /** What the budget of the run leaves. */
+  /** What is left of the run's budget. */
   readonly left: Pick<GapDetected['data']['left'], 'model_calls' | 'tokens'>;
   readonly deadline: number;
   readonly signal: AbortSignal;
@@ -104,13 +104,13 @@ function withClientResults(request: PlanRequested['data'], { runId, data: { memo
   return turns.length === 0 ? request : { ...request, conversation: [...request.conversation, ...turns] };
 }
 
-/** Capabilities that search by a text as it is. */
+/** Capabilities that accept any text as a search query. */
 const searchesByText = ['research', 'collections'] as const;
 
 /** An empty plan, before its reply is read. */
 const blank = { tasks: [], searchQuestion: null, fallback: false, reAsks: 0, failure: null, usage: noUsage };
 
-/** Splits a goal into tasks; on a gap, plans the next round. One plan per epoch, from whichever planner. */
+/** Splits a goal into tasks; on a gap, plans the next round. There is one plan per epoch, whichever planner makes it. */
 @Controller()
 export class PlannerHandler {
   private readonly requests = new KnownRequests();
@@ -243,7 +243,7 @@ export class PlannerHandler {
           { n: 1, code: 'planner.result', text: resultLine(faults, tried), detail: reply.content },
         ]),
     });
-    // If nothing was left for a call, no call was begun that could have found out.
+    // If no budget was left for a call, none began that could have noticed that the plan is no longer awaited.
     if (asked.kind === 'failed' && !(await wanted.confirmed())) return { ...asked, kind: 'cancelled' };
     if (asked.kind === 'failed')
       await this.show(runId, owner, Math.max(shownAttempt, asked.attempt), request, [

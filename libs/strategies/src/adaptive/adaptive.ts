@@ -49,14 +49,14 @@ const fallback = ({ run }: View<null>): PlanCreated['data'] => ({
   fallback: true,
   reAsks: 0,
   failure: run.failure,
-  // Its usage was counted when it was refused.
+  // The usage of the refused plan was already counted.
   usage: noUsage,
   content: { class: null },
 });
 
 /**
- * A router: derives from the words of a question what kind of research it needs, asks a model if they leave it open, and hands the run over.
- * Questions with images or files, and those that refer to earlier turns, are not classified by their words.
+ * A router: reads from the words of a question what kind of research it needs, asks a model if the words leave that open, and hands the run
+ * over to another strategy. Questions with images or files, and those that refer to earlier turns, are not classified by their words.
  */
 export const adaptive: AskingStrategy<null> = {
   id: 'adaptive',

@@ -4,7 +4,7 @@ import * as z from 'zod';
 export const QuestionClass = z.enum(['factual', 'exploratory', 'deep_dive', 'comparative']);
 export type QuestionClass = z.infer<typeof QuestionClass>;
 
-/** A class read off the words of a question; `sure` if no sign speaks for another one. */
+/** A class read from the words of a question; `sure` if no sign points to another class. */
 export interface ReadClass {
   readonly class: QuestionClass;
   readonly sure: boolean;
@@ -16,7 +16,7 @@ const words = (...parts: readonly string[]): RegExp => new RegExp(`(?<![\\p{L}\\
 const more =
   '(?!(?:over|under|after|other|another|either|neither|whether|never|ever|over|number|order|per|her|for|or)\\b)\\p{L}{3,}er(?:e[nrsm]?)?';
 
-/** Things are compared with each other, or ordered. */
+/** Signs that things are compared with each other, or put in order. */
 const comparative = words(
   // Two things to choose from, or one that has more of something than another.
   'or',
@@ -98,9 +98,9 @@ const comparative = words(
   'wer\\b[^?]*\\boder\\b',
 );
 
-/** One document or subject is to be read whole. */
+/** Signs that one document or subject must be read as a whole. */
 const deepDive = words(
-  // What is done with one text that is read whole.
+  // Actions on one text that is read as a whole.
   'read',
   'study',
   'take [^?]* apart',
@@ -184,9 +184,9 @@ const deepDive = words(
   'arbeite',
 );
 
-/** A field is to be looked over. */
+/** Signs that a whole field is of interest. */
 const exploratory = words(
-  // Open questions: what may be, what is happening, in which manner.
+  // Open questions: what may happen, what is happening, how something is done.
   '^how (?:do|does|are|is|can|could|might|would|should|will)',
   '^wie (?!viele?|hoch|alt|lange?|weit|tief|schnell|schwer|groß|oft|breit|heiß(?:t|en)|hieß|lautet|nennt|teuer|spät)\\p{L}+',
   '(?:what|who|which)\\b[^?]* (?:might|could|may)',
@@ -253,19 +253,19 @@ const exploratory = words(
   'wofür interessier',
 );
 
-/** One value, name, date or place is requested. */
+/** Signs that one value, name, date or place is requested. */
 const factual = new RegExp(
   "^(?:(?:and|so|please|und|also|bitte|hey|ok)[, ]+)?(?:(?:do you know|can you tell me|could you tell me|tell me|i need to know|weißt du|kannst du mir sagen|sag mir),? )?(?:who(?:se|m)?\\b|when\\b|where\\b|how (?:many|much|old|tall|long|far|high|deep|fast|heavy|big|large|often|wide)\\b|what (?:year|time|date|day|colou?r|country|city|town|language|currency|percentage|temperature|unit|name|number)\\b|what (?:is|was|are|were|'s) (?:the|a|an|its|his|her)\\b|what's\\b|which (?:year|country|city|town|river|planet|element|person|language|company|team|author|day|month|king|queen|president|bridge|mountain|ship|metal|state|sea|lake|island|port|street)\\b|in (?:which|what)\\b|on (?:which|what)\\b|at (?:which|what)\\b|by whom\\b|(?:is|are|was|were|did|does|do|has|have|can) (?!you\\b)|" +
     'wer\\b|wem\\b|wen\\b|wessen\\b|wann\\b|wo\\b|woher\\b|wohin\\b|wie (?:viele?|hoch|alt|lang|lange|weit|tief|schnell|schwer|groß|oft|breit|heißt|heißen|hieß|lautet|nennt)\\b|welche[rsnm]? (?:jahr|land|stadt|fluss|planet|element|sprache|währung|farbe|tag|monat|firma|könig|königin|autor|autorin|berg|brücke|metall|meer|see|insel|hafen|straße|bundesland|temperatur|einheit|nummer)\\b|in welche[rmn]\\b|an welche[rmn]\\b|auf welche[rmn]\\b|seit wann\\b|was (?:ist|war|sind|bedeutet|kostet|heißt) |(?:ist|sind|war|waren|hat|haben|gibt|liegt|kann) (?!du\\b|man\\b))',
   'iu',
 );
 
-/** Above this many words a question seldom asks for one value. */
+/** Number of words above which a question seldom asks for a single value. */
 const longFactual = 22;
 
 /**
- * Derives the class of a question from its words, English and German, without a model. Comparisons come before the depth of reading, and
- * that before the breadth. Pure.
+ * Derives the class of a question from its words, English and German, without a model. Signs of a comparison take precedence over signs of
+ * deep reading, and those over signs of a whole field. Pure.
  */
 export function readClass(question: string): ReadClass {
   const text = question.normalize('NFC').replace(/\s+/g, ' ').trim().slice(0, 2_000);

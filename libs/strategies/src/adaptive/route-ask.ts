@@ -12,7 +12,7 @@ import { isObject } from '../replies/names.js';
 import { QuestionClass } from './question-class.js';
 
 /** Content of the router's plan, which has no tasks. */
-export const RouteContent = z.object({ class: QuestionClass.nullable().describe('null where the reply could not be read') });
+export const RouteContent = z.object({ class: QuestionClass.nullable().describe('null if the reply could not be read') });
 
 /** Asks a model what kind of research a question needs. */
 export const routeAsk: Ask<PlanAsked, PlanSaid> = {
@@ -35,7 +35,7 @@ export const routeAsk: Ask<PlanAsked, PlanSaid> = {
   read: ({ text }) => readRoute(text),
 };
 
-/** Reads the class out of JSON, or of a reply that names exactly one. */
+/** Reads the class from JSON, or from a reply that names exactly one class. */
 export function readRoute(reply: string): ParsedReply<PlanSaid> {
   const value = jsonIn(reply);
   const said = isObject(value) ? (value['class'] ?? value['query_type'] ?? value['type']) : undefined;

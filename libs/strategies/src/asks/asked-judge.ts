@@ -53,7 +53,7 @@ export interface PlanSaid {
 
 /** A strategy with everything it asks of models. */
 export interface AskingStrategy<Own = unknown> extends Strategy<Own> {
-  /** Of the module that brought it; absent for those of the product. */
+  /** Version of the extension module that contains it; absent for strategies of the product. */
   readonly version?: string;
   /** Schema of its section of a template. Every option has a default. */
   readonly options: z.ZodType<Record<string, unknown>>;
@@ -67,13 +67,13 @@ export interface AskingStrategy<Own = unknown> extends Strategy<Own> {
     /** Tools that the options name; they may be called even if they change something. */
     readonly tools?: readonly string[];
   };
-  /** The strategy plans tool calls itself: it gets all offered tools, whatever capabilities its template names. */
+  /** Whether the strategy plans tool calls itself: it then gets all offered tools, whatever capabilities its template names. */
   readonly callsTools?: boolean;
-  /** Its runs cannot read images and files: questions with attachments are refused. */
+  /** Whether its runs cannot read images and files: questions with attachments are then refused. */
   readonly readsNoAttachments?: boolean;
   /** Webhooks that are called at the end of its runs, from its options. */
   delivers?(options: Readonly<Record<string, unknown>>): readonly string[];
-  /** Names of the templates that its runs may start runs of, from its options. */
+  /** Names of the templates whose runs its runs may start, from its options. */
   startsRuns?(options: Readonly<Record<string, unknown>>): readonly string[];
   /** The ask for its plans; absent if the committee's planner makes them. */
   readonly planAsk?: Ask<PlanAsked, PlanSaid>;

@@ -3,8 +3,8 @@ import { jsonIn } from '../replies/json-reply.js';
 import type { JsonForm, JsonSchema, ParsedReply, Said } from './ask.js';
 
 /**
- * The `response_format` for a schema; strict if every object lists and requires all its members. `name`: letters, digits, `_`, `-`.
- * It is made at its first use, because most processes ask few of the questions that they know.
+ * The `response_format` for a schema; strict if every object lists and requires all its members. `name`: letters, digits, `_`, `-`. The
+ * schema is made at its first use, because most processes ask only a few of all questions.
  */
 export function jsonForm(name: string, reply: z.ZodType): JsonForm {
   let made: JsonForm['json_schema'] | undefined;
@@ -31,7 +31,7 @@ function isStrict(schema: unknown): boolean {
   return Object.values(schema).every(isStrict);
 }
 
-/** Parses the JSON of a reply with `schema`. `key`: member that should have held a bare list. */
+/** Parses the JSON of a reply with `schema`. `key` is the member to which a reply that is only a list belongs. */
 export function readJson<T>({ text, cutShort }: Said, schema: z.ZodType<T>, key?: string): ParsedReply<T> {
   const found = jsonIn(text);
   if (found === undefined)

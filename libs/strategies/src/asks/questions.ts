@@ -28,7 +28,7 @@ export const hintsQuestion = of({
   unreadable: { kind: 'hints', hints: {} },
   lines: {
     codes: { prompt: 'refinement.prompt', response: 'refinement.response' },
-    asks: ({ answers }) => `Looks for what could be done better: ${listed(answers.map(({ category }) => category))}`,
+    asks: ({ answers }) => `Looks for improvements of unsure answers: ${listed(answers.map(({ category }) => category))}`,
     says: (output, { answers }) => `Experts that are asked again: ${Object.keys(output.hints).length} of ${answers.length}`,
   },
 });
@@ -41,7 +41,7 @@ export const thinkingQuestion = of({
   lines: {
     codes: { prompt: 'reasoning.prompt', response: 'reasoning.result' },
     asks: () => 'Thinks the question through in four steps',
-    says: () => 'Has thought it through',
+    says: () => 'The four steps are done',
   },
 });
 
@@ -51,8 +51,8 @@ export const synthesisQuestion = of({
   lines: {
     codes: { prompt: 'merger.prompt', response: 'merger.response' },
     asks: ({ facts, answers }) =>
-      `Writes it from ${counted(facts.length, 'fact')}${answers.length > 0 ? ` and ${counted(answers.length, 'answer')} of experts` : ''}`,
-    says: ({ text, sources }) => `It is written: ${counted(text.length, 'character')}, ${counted(sources.length, 'citation')}`,
+      `Writes the answer from ${counted(facts.length, 'fact')}${answers.length > 0 ? ` and ${counted(answers.length, 'answer')} of experts` : ''}`,
+    says: ({ text, sources }) => `The answer is written: ${counted(text.length, 'character')}, ${counted(sources.length, 'citation')}`,
   },
   result: ({ sources, ...output }) => ({ status: 'ok', output, sources }),
 });

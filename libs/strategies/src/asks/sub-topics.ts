@@ -10,7 +10,7 @@ export type SubTopics = NonNullable<Extract<TaskInput, { kind: 'synthesis' }>['t
 /** Characters of a topic and of a failure in prompts and answers. */
 const [topicLength, reasonLength] = [200, 300];
 
-/** The sub-topics for the composer, after the instruction how they become one answer. */
+/** The sub-topics for the composer, after the instruction on how they become one answer. */
 export function topicsText({ how, found, empty, failed }: SubTopics, overrides: Overrides, cut: Cut): string {
   const lines = [
     ...found.map(({ topic, facts, answer }) =>
@@ -25,7 +25,7 @@ export function topicsText({ how, found, empty, failed }: SubTopics, overrides: 
   return `${promptText(`composer.${how}`, overrides)}\n${marks.topics}\n${asData(lines.join('\n'))}`;
 }
 
-/** The note below an answer about sub-topics without a result; empty if each has one. What failed is not called empty. */
+/** The note below an answer about sub-topics without a result; empty if each has one. It says which failed and which found nothing. */
 export function topicsNote(topics: Pick<SubTopics, 'empty' | 'failed'> | undefined): string {
   if (!topics) return '';
   const { empty, failed } = topics;

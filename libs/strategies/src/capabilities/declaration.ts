@@ -14,7 +14,7 @@ export interface TaskSource {
 export interface CapabilityDeclaration {
   /** Name in plans; one word. */
   readonly name: string;
-  /** Of the module that brought it; absent for those of the product. */
+  /** Version of the extension module that contains it; absent for capabilities of the product. */
   readonly version?: string;
   /** Other names that models use: lower case and `_`. */
   readonly aliases?: readonly string[];

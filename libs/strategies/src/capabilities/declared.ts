@@ -27,7 +27,7 @@ export const capabilityNamed = (plain: string): CapabilityDeclaration | undefine
 export function addCapability(capability: ExtensionCapability): void {
   const { declaration } = capability;
   if (capabilityNamed(declaration.name) || declaration.name === 'expert' || declaration.name === 'judge')
-    throw new Failure('CONFIGURATION_INVALID', `The capability "${declaration.name}" is there already; give it another name.`);
+    throw new Failure('CONFIGURATION_INVALID', `The capability "${declaration.name}" already exists; give it another name.`);
   added.push(capability);
 }
 

@@ -20,7 +20,7 @@ describe('the texts from which a search continues', () => {
     expect(furtherOf(run([fact('42', 0, 't1', 'tool'), fact('an opinion', 0, 'x1', 'expert')]), 1)).toEqual({});
   });
 
-  it('are the question and the first findings of the latest round, those of its tasks in turn', () => {
+  it('are the question and the first findings of the latest round, taken from its tasks in turn', () => {
     const facts = [fact('a1', 0, 'r1'), fact('a2', 0, 'r1'), fact('b1', 0, 'r2'), fact('b2', 0, 'r2')];
     expect(found(facts, 1)).toEqual(['a1', 'b1']);
     expect(found([...facts, fact('c1', 1, 'r1')], 2)).toEqual(['c1']);

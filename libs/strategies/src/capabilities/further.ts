@@ -6,8 +6,8 @@ const mostFound = 2;
 const longestFound = 1_000;
 
 /**
- * What a search of a later round continues from: the first findings of the latest round that brought some, those of its tasks in turn.
- * Absent on the first round and as long as nothing with a source was found.
+ * The findings from which a search of a later round continues: the first ones of the latest round with findings, taken from its tasks in
+ * turn. Absent in the first round, and while nothing with a source was found.
  */
 export function furtherOf({ request, memory }: Pick<RunState, 'request' | 'memory'>, epoch: number): { further?: Further } {
   const before = currentFacts(memory).filter((fact) => fact.epoch < epoch && isText(fact));
@@ -27,5 +27,5 @@ export function furtherOf({ request, memory }: Pick<RunState, 'request' | 'memor
   return found.length === 0 ? {} : { further: { question: memory.searchQuestion ?? request.goal, found } };
 }
 
-/** Text of a document or a page: numbers of tools and findings of experts lead to no other document. */
+/** Whether a fact is text of a document or a page: results of tools and findings of experts do not lead to other documents. */
 const isText = ({ source: { kind } }: Fact): boolean => kind === 'corpus' || kind === 'collection' || kind === 'web';

@@ -32,7 +32,7 @@ function fallback({ run, own }: CommitteeView): PlanCreated['data'] | null {
     fallback: true,
     reAsks: refused?.reAsks ?? 0,
     failure: run.failure,
-    // Its usage was counted when it was refused.
+    // The usage of the refused plan was already counted.
     usage: noUsage,
   };
 }

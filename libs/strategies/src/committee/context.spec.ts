@@ -194,7 +194,7 @@ describe('the input of the composer', () => {
     expect(findings(run, 0)).toBe('a passage of the first round');
   });
 
-  it('lists failed tasks once they stayed failed, and merges none of them as text', () => {
+  it('lists failed tasks unless a retry succeeded, and merges none of them as text', () => {
     const failure = { code: 'PROVIDER_FAILED', message: 'down', retriable: true };
     const { failed, answers } = synthesis(
       runWith({

@@ -166,8 +166,8 @@ const heardTasks = (view: CommitteeView): readonly (readonly [string, TaskState]
     .sort(([, a], [, b]) => (b.result!.confidence ?? 0) - (a.result!.confidence ?? 0) || b.epoch - a.epoch);
 
 /**
- * Every answer that counts, whole; superseded ones do not. Several of one category are parts of one answer. Answers beyond the
- * prompt's limit are reduced to their finding. Failed tasks are never merged as text.
+ * Every answer that counts, as a whole; superseded ones do not count. Several answers of one category are parts of one answer. Answers
+ * beyond the prompt's limit are reduced to their finding. Failed tasks are never merged as text.
  */
 function heardAnswers(view: CommitteeView): Extract<TaskInput, { kind: 'synthesis' }>['answers'] {
   const whole = heardTasks(view).slice(0, answersInPrompt);

@@ -13,7 +13,7 @@ const answerOf = (finding: string, refer: string[] = []) => ({
 });
 
 describe('cancelling', () => {
-  /** A run one of whose workers found its cancel flag, while another task is open. */
+  /** A run in which a worker found the cancel flag while another task is open. */
   const flagged = () => {
     const run = new Scenario();
     run.requested();
@@ -47,7 +47,7 @@ describe('cancelling', () => {
     expect(run.outputs.slice(before).map(({ type }) => type)).toEqual([]);
   });
 
-  it('does not take the cancelled result of a task that the engine gave up itself for a cancel of the run', () => {
+  it('does not mistake the cancelled result of a task that the engine gave up for a cancel of the run', () => {
     const run = new Scenario();
     run.requested();
     run.planned(0, [research('r1', 'q'), research('r2', 'something else')]);
@@ -68,7 +68,7 @@ describe('cancelling', () => {
 });
 
 describe('a pause', () => {
-  it('lets work under way end and begins nothing, and its time does not count', () => {
+  it('lets work in progress end and begins nothing new, and its time does not count', () => {
     const run = new Scenario();
     run.requested();
     run.planned(0, [research('r1', 'q'), expert('x1', 'answer', ['r1'])]);

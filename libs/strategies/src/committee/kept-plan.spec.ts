@@ -33,7 +33,7 @@ describe('the plan that a run leaves for an equal question', () => {
   });
 
   it.each([
-    ['a cache gave or no model was asked for', planned({ cached: true }, noUsage)],
+    ['came from a cache or from no model', planned({ cached: true }, noUsage)],
     ['stands for replies that could not be used', planned({ fallback: true })],
     ['may not be kept', planned({}, undefined, null)],
   ])('is absent if the plan is one that %s', (_what, run) => {

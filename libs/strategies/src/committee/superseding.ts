@@ -51,8 +51,9 @@ function redoneBy(run: RunState, task: TaskState): readonly (readonly [string, T
 }
 
 /**
- * Supersedes earlier results: the second tier the first, a better answer the unsure one, a later round's result that of the task it
- * redoes. Of two answers the more confident one stays, among equals the later; of two tool results the later one.
+ * Supersedes earlier results: an answer of the second tier supersedes that of the first, a better answer the unsure one, and a later
+ * round's result that of the task it redoes. Of two answers the more confident one stays, or the later of two equal ones; of two tool
+ * results the later one stays.
  */
 export function takePlaces(run: RunState, ref: string, task: TaskState): readonly Move[] {
   if (task.result?.status !== 'ok' || isJudge(task)) return [];

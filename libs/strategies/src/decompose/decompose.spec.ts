@@ -90,7 +90,7 @@ describe('decompose', () => {
     ['an id used twice', [topicTask(1, 'a', 'a', []), topicTask(1, 'b', 'b', [])], content()],
     ['a circle', topics('a', 'b').map((task, index, all) => ({ ...task, needs: [all[1 - index]!.id] })), content()],
     ['another capability', [{ ...topicTask(1, 'a', 'a', []), capability: 'mcp' }], content()],
-    ['no word on the synthesis', topics('a'), {}],
+    ['a missing synthesis', topics('a'), {}],
   ])('refuses a plan with %s, and continues', (_, tasks, more) => {
     const run = began();
     run.planned(0, tasks, oneCall, more);

@@ -46,7 +46,7 @@ const fallback = ({ run }: TopicsView): PlanCreated['data'] => ({
   fallback: true,
   reAsks: 0,
   failure: run.failure,
-  // Its usage was counted when it was refused.
+  // The usage of the refused plan was already counted.
   usage: noUsage,
   content: { synthesis: 'merge' },
 });
@@ -64,7 +64,9 @@ function searched({ template }: TopicsView, spec: RequestedTask['spec']): readon
   return named.length > 0 ? named : offered;
 }
 
-/** A sub-topic for the engine. Questions about two similar things are alike in nearly every word, so only an exact repeat is one. */
+/**
+ * A sub-topic as a task for the engine. Questions about two similar things share nearly every word, so only an exact repeat counts as one.
+ */
 function requestedTask(view: TopicsView, spec: RequestedTask['spec']): RequestedTask {
   const argument = `${normalisedQuery(spec.query ?? spec.task)} | ${[...searched(view, spec)].sort().join(', ')}`;
   const child = childOf(view);

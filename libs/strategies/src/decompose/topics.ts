@@ -7,13 +7,13 @@ export const mostTopics = 4;
 /** Options of the strategy in a template. */
 export const DecomposeOptions = z.strictObject({
   max_topics: z.int().min(1).max(mostTopics).default(mostTopics).describe('sub-topics that are researched at the same time'),
-  passages: z.int().min(1).max(20).default(3).describe('passages that each sub-topic reads of each collection'),
+  passages: z.int().min(1).max(20).default(3).describe('passages that each sub-topic reads from each collection'),
   child: z
     .string()
     .min(1)
     .optional()
     .describe(
-      'template that works on each sub-topic as a run of its own, on the budget of this one; absent: sub-topics are searched and summarised',
+      'template that works on each sub-topic as a separate run, on the budget of this one; absent: sub-topics are searched and summarised',
     ),
 });
 export type DecomposeOptions = z.infer<typeof DecomposeOptions>;

@@ -2,7 +2,9 @@ import { oneLine } from '../prompts/quoting.js';
 
 /** Longest message of an error of an extension that is shown, in characters. */
 const longestMessage = 400;
-/** Lines of a stack that are no file of an extension: Node, packages, and the product, built or as its source maps show it. */
+/**
+ * Whether a line of a stack belongs to Node, a package or the product (as built, or as its source maps show it), and not to an extension.
+ */
 const isElsewhere = (line: string): boolean =>
   line.includes('node:') || /\/node_modules\/|\/(?:libs|apps)\/[\w/-]+\/src\//.test(line) || line.includes(`${import.meta.dirname}/`);
 const place = /([^\s()/]+\.[cm]?[jt]s:\d+:\d+)\)?$/;

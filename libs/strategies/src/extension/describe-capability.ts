@@ -19,7 +19,7 @@ export interface Working {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
   readonly tenant: string;
-  /** Shows a line to those who watch the run: at most 50 of a call. */
+  /** Shows a line to those who watch the run: at most 50 lines of one call. */
   progress(text: string): void;
 }
 
@@ -59,7 +59,7 @@ export function describeCapability(description: CapabilityDescription): Extensio
   if (typeof perform !== 'function') throw new Failure('CONFIGURATION_INVALID', `The capability "${name}" has no function \`perform\`.`);
   const faults = unknownMembers(description, ['name', 'forPlanner', 'args', 'perform', 'taskClass', 'repeatable']);
   if (args !== undefined && typeof (args as { safeParse?: unknown } | null)?.safeParse !== 'function')
-    faults.push('has `args` that are no schema of `z`, such as z.strictObject({ harbour: z.string() })');
+    faults.push('has `args` that are not a schema of `z`, such as z.strictObject({ harbour: z.string() })');
   if (faults.length > 0) throw new Failure('CONFIGURATION_INVALID', `The capability "${name}" ${faults.join('; it ')}.`);
   const declaration = defineCapability({
     name,
@@ -79,7 +79,7 @@ export function describeCapability(description: CapabilityDescription): Extensio
   return {
     declaration,
     repeatable: more.repeatable ?? false,
-    // Arguments travel as the plan wrote them: what a schema makes of them, such as a date, is not JSON.
+    // Arguments are sent as the plan wrote them: values that a schema makes from them, such as a date, are not JSON.
     perform: async (task, working) => perform(args ? { ...task, args: args.parse(task.args) } : task, working),
   };
 }

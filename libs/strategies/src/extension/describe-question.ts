@@ -31,13 +31,13 @@ function checked(what: string, description: QuestionDescription<never, never>): 
   if (typeof prompt !== 'function') faults.push('has no function `prompt`');
   if (typeof read !== 'function') faults.push('has no function `read`');
   if (![0, 1, 2].includes(reAsks as number)) faults.push('has `reAsks` that is not 0, 1 or 2');
-  if (typeof temperature !== 'number') faults.push('has a `temperature` that is no number');
+  if (typeof temperature !== 'number') faults.push('has a `temperature` that is not a number');
   if (faults.length > 0) throw new Failure('CONFIGURATION_INVALID', `The ${what} ${JSON.stringify(name ?? '')} ${faults.join('; it ')}.`);
 }
 
 const Messages = z.array(z.strictObject({ role: z.enum(['system', 'user', 'assistant']), content: z.string() })).min(1);
 
-/** What a prompt returns. Throws STRATEGY_FAILED, because asking again gives the same. */
+/** The messages that a prompt returns. Throws STRATEGY_FAILED if there are none, because a repeat would fail the same way. */
 function messagesOf(what: string, prompt: () => unknown): readonly PromptMessage[] {
   let given: unknown;
   try {
@@ -51,7 +51,7 @@ function messagesOf(what: string, prompt: () => unknown): readonly PromptMessage
   throw new Failure('STRATEGY_FAILED', `The ${what} failed in \`prompt\`: It returned ${kindOf(given)} that is not ${wants}.`);
 }
 
-/** What a reader returns. What it throws, and what it returns otherwise, counts as a fault of the reply: another reply may be readable. */
+/** The reading that a reader returns. An exception or any other value counts as a fault of the reply: another reply may be readable. */
 function readingOf<Out>(what: string, read: () => ParsedReply<Out>): ParsedReply<Out> {
   let given: unknown;
   try {

@@ -59,13 +59,13 @@ const commandNames = [
   'answer',
 ] as const satisfies readonly CommandName[];
 
-/** What is wrong with a description, as sentences; a mistake that is found here does not have to be found in a run. */
+/** The faults of a description, as phrases. A mistake that is found here does not have to be found in a run. */
 function faultsOf(description: StrategyDescription<never>): readonly string[] {
   const given = description as unknown as Readonly<Record<string, unknown>>;
   const faults = unknownMembers(given, Object.keys(members));
   if (typeof given['next'] !== 'function') faults.push('has no function `next`');
   for (const name of functions)
-    if (given[name] !== undefined && typeof given[name] !== 'function') faults.push(`has \`${name}\`, which is no function`);
+    if (given[name] !== undefined && typeof given[name] !== 'function') faults.push(`has \`${name}\`, which is not a function`);
   const {
     options,
     commands,
@@ -73,14 +73,14 @@ function faultsOf(description: StrategyDescription<never>): readonly string[] {
     planAsk,
   } = given as { options?: unknown; commands?: unknown; judges?: unknown; planAsk?: unknown };
   if (options !== undefined && typeof (options as { safeParse?: unknown } | null)?.safeParse !== 'function')
-    faults.push('has `options` that are no schema of `z`, such as z.strictObject({ looks: z.int().default(1) })');
+    faults.push('has `options` that are not a schema of `z`, such as z.strictObject({ looks: z.int().default(1) })');
   else if (options !== undefined && !(options as z.ZodType).safeParse({}).success)
     faults.push('has an option without a default: each one needs `.default(…)` or `.optional()`');
   if (commands !== undefined && !z.array(z.enum(commandNames)).safeParse(commands).success)
-    faults.push(`has \`commands\` that are no list of: ${commandNames.join(', ')}`);
+    faults.push(`has \`commands\` that are not a list of: ${commandNames.join(', ')}`);
   if (planAsk !== undefined && typeof (planAsk as { prompt?: unknown } | null)?.prompt !== 'function')
     faults.push('has a `planAsk` that was not made with `planAsk({ … })`');
-  if (typeof judges !== 'object' || judges === null) return [...faults, 'has `judges` that are no object'];
+  if (typeof judges !== 'object' || judges === null) return [...faults, 'has `judges` that are not an object'];
   for (const [name, judge] of Object.entries(judges as Record<string, Record<string, unknown> | null>)) {
     if (!/^[A-Za-z][A-Za-z0-9_-]{0,23}$/.test(name))
       faults.push(`has the judge "${name}": a name has up to 24 letters, digits, "_" and "-"`);
@@ -144,6 +144,6 @@ export function describeStrategy<Own>(description: StrategyDescription<Own>): As
     report: () => ({ complexity: 'moderate', review: 'none' }),
     onDecided: (_view, then) => (then === 'adjust' || then === 'ask_model' ? [{ do: 'plan' }] : []),
   };
-  // Short forms are read by the checks.
+  // The checks of `guarded` also read the short forms of moves, plans and answers.
   return guarded({ ...usual, ...rest, id, next } as unknown as AskingStrategy<Own>);
 }

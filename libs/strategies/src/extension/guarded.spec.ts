@@ -15,7 +15,7 @@ const vote = {
   input: () => ({ kind: 'values' as const, values: {} }),
   take: (own: unknown) => ({ ...(own as object), voted: true }),
 };
-/** A strategy that plans, asks its judge and ends, with some of its functions replaced by ones that JavaScript lets through. */
+/** A strategy that plans, asks its judge and ends, with some of its functions replaced by ones that JavaScript accepts. */
 const written = (change: Readonly<Record<string, unknown>>): Strategy => {
   const usual: Description = {
     judges: { vote, write: writer as never },
@@ -132,13 +132,13 @@ describe('a strategy of an extension that does what no run can follow', () => {
 });
 
 describe('a strategy of an extension', () => {
-  it('writes tasks and answers in short', () => {
+  it('may write tasks and answers in short form', () => {
     const run = played({ onPlan: () => [{ do: 'dispatch', tasks: [{ id: 'x', capability: 'expert.general', task: 'Say it' }] }] });
     expect(run.completed()).toMatchObject({ outcome: 'completed', answer: 'It is so.' });
     expect(run.dispatched()).toEqual(['0/x', '0/judge.vote']);
   });
 
-  it('takes a plan of its own in short', () => {
+  it('may make a plan itself, in short form', () => {
     const own = { tasks: [{ id: 'x', capability: 'expert.general', task: 'Say it' }] };
     const next = ({ run }: { run: { plan: unknown; ending: unknown } }) =>
       run.ending
@@ -154,17 +154,17 @@ describe('a strategy of an extension', () => {
 
   it.each<[string, Readonly<Record<string, unknown>>, string]>([
     ['an unknown member', { judgs: {} }, 'has the member `judgs`, which is unknown; there are: id, next, options'],
-    ['no function', { onDecided: [] }, 'has `onDecided`, which is no function'],
-    ['options without a schema', { options: { looks: 1 } }, 'has `options` that are no schema of `z`'],
+    ['no function', { onDecided: [] }, 'has `onDecided`, which is not a function'],
+    ['options without a schema', { options: { looks: 1 } }, 'has `options` that are not a schema of `z`'],
     ['an option without a default', { options: z.strictObject({ looks: z.int() }) }, 'has an option without a default'],
-    ['an unknown command', { commands: ['stop'] }, 'has `commands` that are no list of: cancel, pause'],
+    ['an unknown command', { commands: ['stop'] }, 'has `commands` that are not a list of: cancel, pause'],
     [
       'a judge without a question',
       { judges: { vote: { ...vote, question: {} } } },
       'without a `question` that was made with `question({ … })`',
     ],
     ['a judge without a function', { judges: { vote: { ...vote, take: undefined } } }, 'has the judge "vote" without the function `take`'],
-    ['a planAsk of its own making', { planAsk: {} }, 'has a `planAsk` that was not made with'],
+    ['a planAsk that `planAsk` did not make', { planAsk: {} }, 'has a `planAsk` that was not made with'],
   ])('with %s is refused when it is loaded', (_what, change, words) => {
     expect(() => written(change)).toThrow(words);
   });
@@ -225,7 +225,7 @@ describe('a question of an extension', () => {
 });
 
 describe('a capability of an extension', () => {
-  it('gets what its schema makes of the arguments, which travel as the plan wrote them', async () => {
+  it('gets the values that its schema makes from the arguments, which are sent as the plan wrote them', async () => {
     const { declaration, perform } = describeCapability({
       name: 'days',
       forPlanner: 'days',

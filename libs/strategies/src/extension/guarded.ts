@@ -19,8 +19,8 @@ const Summary = z.object({ planSummary: z.string(), findings: z.string() });
 const PlannerInput = z.object({ results: z.array(z.unknown()).optional(), asked: z.record(z.string(), z.unknown()).optional() });
 
 /**
- * The strategy of an extension, of which nothing is believed: what its functions throw, and what they return that is not allowed, becomes a
- * StrategyFault that names the function. They see the run frozen, because a run that is changed beside its facts cannot be replayed.
+ * Wraps the strategy of an extension, which is not trusted: an exception, or a return value that is not allowed, becomes a StrategyFault
+ * that names the function. The functions get a frozen run, because a run that is changed without a fact cannot be replayed.
  */
 export function guarded<Own>(strategy: AskingStrategy<Own>): AskingStrategy<Own> {
   const { id } = strategy;

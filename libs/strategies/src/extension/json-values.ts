@@ -1,4 +1,4 @@
-/** Nesting that is still read: deeper values are taken for ones that contain themselves. */
+/** Deepest nesting that is read: a deeper value is assumed to contain itself. */
 const deepest = 60;
 
 /**
@@ -30,7 +30,7 @@ export function jsonFault(value: unknown, path: string, depth = 0): string | nul
   return null;
 }
 
-/** Freezes a value and everything in it. What is frozen already is not looked at again, so a state costs only what is new in it. */
+/** Freezes a value and everything in it. Skips values that are already frozen, so that a state costs only what is new in it. */
 export function frozen<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);
@@ -38,7 +38,7 @@ export function frozen<T>(value: T): T {
   return value;
 }
 
-/** What a value is, for a sentence about a wrong one. */
+/** The kind of a value, for a sentence about a wrong value. */
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return 'a list';

@@ -34,15 +34,15 @@ const whole = ({ query, needs, metadata_filters, ...task }: TaskGiven): PlannedT
   metadata_filters: metadata_filters ?? null,
 });
 
-/** A task as an extension writes it: what it leaves out does not apply. */
+/** A task as an extension writes it: members that it leaves out do not apply. */
 export const WrittenTask = z.strictObject(taskShape).transform(whole);
 
 const { spec: _, action: _action, ...howShape } = RequestedTask.shape;
 const how = Object.keys(howShape);
-/** A task to open: a planned one, and beside it how it is done if that is not usual. */
+/** A task to open: a planned one, and with it how it is done, if that differs from the default. */
 const TaskToOpen = z.strictObject({ ...z.object(howShape).partial().shape, ...taskShape });
 
-/** A plan of the strategy's own, without what only a planner knows. */
+/** A plan that the strategy makes itself. Members that only a planner knows may be left out. */
 const WrittenPlan = z
   .object({
     ...PlanCreated.schema.shape,
@@ -117,8 +117,8 @@ const movesOf = (epoch: number) => ({
 });
 
 /**
- * Reads what a function of an extension returned as moves. Throws with a sentence for its author if it is no list of moves, if a move has a
- * wrong shape, or if it names something that is not there.
+ * Reads what a function of an extension returned as moves. Throws with a sentence for its author if it is not a list of moves, if a move
+ * has a wrong shape, or if a move names something that does not exist.
  */
 export function readMoves(given: unknown, view: View, judges: readonly string[]): readonly Move[] {
   if (!Array.isArray(given)) throw new Error(`It returned ${kindOf(given)}, not a list of moves.`);
@@ -185,7 +185,7 @@ function shaped<T>(schema: z.ZodType<T>, given: unknown): T {
   return read.data;
 }
 
-/** A task that no worker knows, or whose arguments its capability does not take, could only fail. */
+/** Throws for a task that no worker knows, or whose arguments its capability does not accept: it could only fail. */
 function checkTasks(tasks: readonly PlannedTask[], { template }: View): void {
   const offered = [...capabilitiesOf(template), runCapability];
   for (const task of tasks) {

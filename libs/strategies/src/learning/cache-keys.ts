@@ -7,7 +7,7 @@ export type CacheQuery = Pick<PlanRequested['data'], 'goal' | 'conversation' | '
   readonly template: Pick<Template, 'id' | 'version' | 'max_agentic_rounds' | 'capabilities' | 'tools' | 'collections' | 'experts'>;
   /** Complexity level set by the request, or null. */
   readonly complexity: PlanRequested['data']['complexity'];
-  /** Mark of the folder of documents as it is now; absent if the template does not search it, or nobody here can tell. */
+  /** Mark of the current contents of the folder of documents; absent if the template does not search it, or if the mark is unknown. */
   readonly contents?: string | undefined;
 };
 

@@ -5,7 +5,7 @@ import type * as z from 'zod';
 export const KeptAnswer = CachedAnswer.omit({ origin: true, distance: true });
 export type KeptAnswer = z.infer<typeof KeptAnswer>;
 
-/** Tag of everything cached of a run, which is removed when its answer was bad. */
+/** Tag of everything cached from a run. All of it is removed if the run's answer was bad. */
 export const runTag = (runId: string): string => `run:${runId}`;
 /** Tag of everything in one layer of a tenant's caches, so that it can be emptied. */
 export const layerTag = (layer: CacheLayerName): string => `layer:${layer}`;

@@ -19,8 +19,8 @@ export interface Contributor {
 /** Longest stored text of one fact, in characters. */
 const longestFact = 4_000;
 /**
- * Kinds of evidence that is learned. Recalled facts are not learned again. Documents stay where they are searched each time: a copy would
- * outlive its change. The result of a tool does not say what the tool was asked, so it would answer any other question.
+ * Kinds of evidence that are learned. Recalled facts are not learned again. Documents are searched each time: a copy would outlive a change
+ * of its document. The result of a tool does not say what the tool was asked, so it would answer any other question.
  */
 const outside: ReadonlySet<string> = new Set(['web']);
 /** Kinds of sources that people change: what an answer took from them is looked up again. */
@@ -54,8 +54,8 @@ export const servedAgainMs = (question: string, longest: number): number =>
   freshnessOf(question).kind === 'current' ? Math.min(longest, freshness.current.ttlMs) : longest;
 
 /**
- * Score updates from the experts' own confidence: an answer counts as good to that share. An unusable reply counts as bad; if the
- * server failed, the outcome names no model and nothing is counted.
+ * Score updates from the experts' own confidence: a confidence of 0.8 counts as 0.8 good and 0.2 bad. An unusable reply counts as bad; if
+ * the server failed, the outcome names no model and nothing is counted.
  */
 export const confidenceUpdates = (experts: readonly ExpertOutcome[]): readonly ScoreUpdate[] =>
   experts.flatMap(({ category, model, status, confidence }): ScoreUpdate[] => {

@@ -75,7 +75,7 @@ function render(request: PlannerRequest, gap: GapDetected['data'] | null, cut: C
   ];
 }
 
-/** Most facts a re-plan is shown. */
+/** Most facts that the prompt of a re-plan contains. */
 const mostFacts = 20;
 
 /** The latest task first; facts of one task in the order in which it found them, the best first. */

@@ -55,7 +55,7 @@ describe('the planner prompt', () => {
     expect(again).toContain('Next focus: Where is it?');
     expect(again).toContain('- it');
   });
-  it('include for a re-plan what experts left open, what may be redone, and nothing that is superseded', () => {
+  it('includes for a re-plan what experts left open, what may be redone, and nothing that is superseded', () => {
     const again = plannerPrompt(request, gap)[0]!.content;
     expect(again).toContain('- 0/x1 expert.general, confidence 0.4: Say where GAPS: the statute; the date\n- 0/m1 math: Calculate it\n');
     expect(again).toContain('carries "redoes"');
@@ -100,7 +100,7 @@ describe('the words of the user', () => {
 });
 
 describe('the gap check', () => {
-  it.each(['evidence', 'answer'] as const)('of the %s is shown how sure the experts are and what they could not answer', (mode) => {
+  it.each(['evidence', 'answer'] as const)('of the %s sees how sure the experts are and what they could not answer', (mode) => {
     const experts = [
       { category: 'law', task: 'Say what holds', confidence: 0.4, gaps: ['the statute', 'the date'] },
       { category: 'general', task: 'Say it', confidence: 0.9, gaps: [] },
@@ -137,7 +137,7 @@ describe('the gap prompt', () => {
 });
 
 describe('the composer prompt', () => {
-  it('contain the system message of the client verbatim, failed tasks and the open gap', () => {
+  it('contains the system message of the client verbatim, failed tasks and the open gap', () => {
     const input = {
       kind: 'synthesis' as const,
       question: 'Where?',

@@ -42,7 +42,7 @@ interface PhaseAsk<In, Out> {
   says(output: Out): string;
 }
 
-/** The question of a phase. Its input and output travel as plain values and are checked on both sides. */
+/** The question of a phase. Its input and output are sent as plain values and checked on both sides. */
 function phaseQuestion<In, Out extends Record<string, unknown>>(of: PhaseAsk<In, Out>): AnyQuestion {
   const ask: Ask<Values, Said> = {
     name: of.name,
@@ -131,7 +131,7 @@ export const evaluateQuestion = phaseQuestion({
     ),
   read: readRubric,
   asks: ({ step }) => `Scores the step: ${stepLine(step)}`,
-  says: ({ summary }) => summary || 'It is scored',
+  says: ({ summary }) => summary || 'The step is scored',
 });
 
 /** Decides if no rule of the table does. */
@@ -165,8 +165,8 @@ export const decideQuestion = phaseQuestion({
         .join('\n'),
     ),
   read: (text, { mayAsk }) => readDecision(text, mayAsk),
-  asks: ({ round, of }) => `Is asked how to go on (round ${round} of at most ${of})`,
-  says: ({ action, confidence, reason }) => `Says ${action} (${confidence}): ${reason}`,
+  asks: ({ round, of }) => `Decides how to continue (round ${round} of at most ${of})`,
+  says: ({ action, confidence, reason }) => `Decision: ${action} (confidence ${confidence}). ${reason}`,
 });
 
 /** Rewrites the working memory to what is essential. Asked once: if it fails, the memory stays. */

@@ -22,7 +22,7 @@ const valuesInput = (values: object): TaskInputDraft => ({ kind: 'values', value
 /** The values of a verdict; null if there are none. */
 const valuesOf = ({ result }: Verdict): unknown => (result?.output?.kind === 'values' ? result.output.values : null);
 
-/** What a phase leaves behind if it got no answer: no budget for it, or a reply that counts as a failure. */
+/** The state after a phase without an answer: there was no budget for it, or its reply counts as a failure. */
 const without = ({ why }: Verdict, phase: string): Pick<Own, 'invalid' | 'unaffordable'> => ({
   invalid: why !== 'budget',
   unaffordable: why === 'budget' ? phase : null,

@@ -3,7 +3,7 @@ import { isExpert } from '@conclave/loop';
 import { capabilityOf } from '../capabilities/declared.js';
 import { bounded, oneLine } from '../prompts/quoting.js';
 
-/** Word of a whitelist for all tools that say they change nothing. */
+/** Entry of a whitelist that stands for all tools that declare themselves read-only. */
 const readOnlyTools = 'read_only_tools';
 
 /** Options of the run's template, with defaults: the snapshot the run began with. */
@@ -15,7 +15,7 @@ export function optionsOf({ options = none }: Pick<Template, 'options'>): Reason
   return parsed;
 }
 const none = {};
-/** The engine asks for them several times a step. */
+/** Cached, because the engine reads the options several times in each step. */
 const read = new WeakMap<object, ReasoningOptions>();
 
 /** A capability that steps may name, and its line for the planner. */
@@ -27,7 +27,7 @@ export interface Offered {
   readonly tool?: ToolOffer;
 }
 
-/** What the steps of a run may use: the whitelist, as far as the template includes it. */
+/** What the steps of a run may use: the entries of the whitelist that the template includes. */
 export function offeredBy(template: Template): readonly Offered[] {
   const { capability_whitelist: listed } = optionsOf(template);
   const tools = (template.tools ?? []).filter(

@@ -16,13 +16,13 @@ export interface Own {
   readonly steps: readonly ReasoningStep[] | null;
   /** The current step of the plan. */
   readonly index: number;
-  /** Steps that were run, and how many of them before the present plan. */
+  /** Number of steps that were run, and how many of them before the current plan. */
   readonly ran: number;
   readonly before: number;
-  /** A step of the user, run in place of the current one. */
+  /** A step given by the user, which is run instead of the current one. */
   readonly override: ReasoningStep | null;
   readonly input: Prepared | null;
-  /** The working memory, and a reply that is to replace it. */
+  /** The working memory, and a text that is to replace it. */
   readonly memory: string;
   readonly proposed: { readonly by: string; readonly text: string } | null;
   /** Round after which the memory was compressed last. */
@@ -36,21 +36,21 @@ export interface Own {
     readonly summary: string;
     readonly durationMs: number;
   } | null;
-  /** The evaluation is not a fact of the run yet. */
+  /** Whether the evaluation is not a fact of the run yet. */
   readonly untold: boolean;
-  /** Of the last step; null if it was not scored. */
+  /** Quality of the last step; null if it was not scored. */
   readonly quality: Quality | null;
   readonly word: Decision | null;
-  /** A reply could not be read. */
+  /** Whether a reply could not be read. */
   readonly invalid: boolean;
-  /** No usable input arrived, so the step was not run. */
+  /** Whether no usable input arrived, so that the step was not run. */
   readonly unprepared: boolean;
   /** The work for which the budget leaves no call. */
   readonly unaffordable: string | null;
   readonly confidentAdjusts: number;
   /** Why the goal is out of reach. */
   readonly impossible: string | null;
-  /** Why another plan is made. */
+  /** Why a new plan is made. */
   readonly reason: string | null;
   readonly draft: Draft | null;
   /** Why no model wrote the answer; empty if none could be called. */
@@ -85,7 +85,7 @@ export const initialOwn: Own = {
   unwritten: null,
 };
 
-/** What a step leaves behind when the next one begins. */
+/** State that is reset when the next step begins. */
 export const fresh: Partial<Own> = {
   doing: 'prepare',
   override: null,
@@ -149,7 +149,7 @@ export const doneOf = (view: ReasoningView): PlanInput['done'] =>
       : [],
   );
 
-/** A reply that is to replace the working memory; nothing for one that leaves it. */
+/** The text that is to replace the working memory; unchanged if the reply keeps the memory as it is. */
 export const proposing = (own: Own, by: string, text: string | null | undefined): Pick<Own, 'proposed'> => ({
   proposed: text && text !== own.memory ? { by, text } : own.proposed,
 });

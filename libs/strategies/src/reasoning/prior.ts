@@ -3,7 +3,7 @@ import type { TaskState } from '@conclave/loop';
 import { bounded, oneLine } from '../prompts/quoting.js';
 import type { ReasoningView } from './own.js';
 
-/** Results of earlier runs, and passages of documents, that a plan begins with. */
+/** Most results of earlier runs, and most passages of documents, that are looked up before the first plan. */
 const memories = 5;
 const passages = 3;
 /** Characters of each that the planner sees. */

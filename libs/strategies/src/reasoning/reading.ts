@@ -14,7 +14,7 @@ export function readingOf(view: ReasoningView): Reading {
     held: left,
     ...(own.invalid ? { invalid: true } : {}),
     ...(own.unaffordable === null ? {} : { unaffordable: own.unaffordable }),
-    // Only the last round leaves something open by itself; an open gap elsewhere would request another plan.
+    // Only the last round may leave something open: in any other round an open gap would request another plan.
     ...(lastRound && run.round ? { open: left > 0 ? 'the plan had steps left' : 'the last step did not reach the goal' } : {}),
   };
   const { word } = own;

@@ -43,7 +43,7 @@ const worthCompressing = 500;
 const promptTokensPerCall = 4_000;
 const tokensPerCall = 5_000;
 
-/** Token limits that let every call be made: the defaults are those of runs with fewer calls. */
+/** Token limits that suffice for every call: the default limits are meant for runs with fewer calls. */
 const tokensOf = (calls: number) => ({ prompt_tokens: calls * promptTokensPerCall, tokens: calls * tokensPerCall });
 
 /** The current step as a task of the engine. */
@@ -126,7 +126,10 @@ function recorded({ own }: ReasoningView): readonly Move[] {
   return [{ do: 'record', fact: { kind: 'StepEvaluated', ref, rubric, mean, quality: qualityOf(mean), confidence, summary, durationMs } }];
 }
 
-/** A step of the user, with its input as given: words, or the arguments of a tool as JSON. Returns a sentence if it may not run. */
+/**
+ * Reads a step that the user gave, with its input unchanged: words, or the arguments of a tool as JSON. Returns a sentence if it may not
+ * run.
+ */
 function overrideOf(
   view: ReasoningView,
   { skill, input }: Extract<Command, { name: 'override_step' }>,

@@ -18,7 +18,7 @@ export const phase = (
 export const stepLine = ({ capability, input_description }: ReasoningStep): string =>
   `${capability}: ${bounded(oneLine(input_description), 300)}`;
 
-/** What earlier steps brought, shortened equally. */
+/** The results of earlier steps, shortened equally. */
 export function doneText(done: PlanInput['done'], length: number): string | null {
   if (done.length === 0) return null;
   const lines = done.map(

@@ -41,7 +41,7 @@ export function stepFaults(steps: readonly ReasoningStep[], names: readonly stri
   ];
 }
 
-/** The name on the list that a reply means: models change case, dashes, and leave out the server of a tool. */
+/** The name on the list that a reply means: models change case and dashes, and omit the server of a tool. */
 function namedIn(said: string, names: readonly string[]): string {
   const plain = (name: string): string => name.toLowerCase().replaceAll('-', '_');
   const exact = names.find((name) => name === said) ?? names.find((name) => plain(name) === plain(said));
@@ -79,7 +79,7 @@ export function readPlan(text: string, names: readonly string[], maxSteps: numbe
   return faults.length > 0 ? { faults } : { output: { steps, impossible: null, working_memory: memory } };
 }
 
-/** Reads the input of a step. `takesArguments`: only an object will do. */
+/** Reads the input of a step. With `takesArguments`, only an object is accepted. */
 export function readPrepared(
   text: string,
   { capability, takesArguments }: { readonly capability: string; readonly takesArguments: boolean },
@@ -99,7 +99,7 @@ export function readPrepared(
   return query === '' ? { faults: ['"input" is empty.'] } : { output: { query, tool: null, args: {}, working_memory } };
 }
 
-/** Arguments of a tool; for `math` the operation is beside them. */
+/** Arguments of a tool; for `math`, the operation is separate from them. */
 function operationOf(capability: string, args: Loose): Pick<Prepared, 'tool' | 'args'> {
   if (capability.includes('.')) return { tool: capability, args };
   const { operation, ...rest } = args;

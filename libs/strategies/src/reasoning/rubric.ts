@@ -8,7 +8,7 @@ export const meanOf = (rubric: Rubric): number => {
   return Math.round((scores.reduce((sum, score) => sum + score, 0) / scores.length) * 100) / 100;
 };
 
-/** Always derived: the model's own words about the quality do not count. */
+/** Quality, always derived from the mean: the model's own words about the quality do not count. */
 export const qualityOf = (mean: number): Quality => (mean >= 3.5 ? 'good' : mean >= 2 ? 'partial' : 'failed');
 
 /** How the means of the last three evaluations change from one to the next; null before the first. */

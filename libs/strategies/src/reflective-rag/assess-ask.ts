@@ -57,7 +57,7 @@ const verdictWords: readonly (readonly [RegExp, Sufficiency['quality']])[] = [
   [/\b(?:partial(?:ly)?|partly|teilweise)(?:\s+sufficient)?\b/giu, 'partial'],
   [/\b(?:sufficient|ausreichend|enough|complete)\b/giu, 'sufficient'],
 ];
-/** Those of a field only: a reply that begins with "No" may say anything. */
+/** Wordings that count only as the value of a field: a reply that begins with "No" may say anything. */
 const fieldWords: typeof verdictWords = [
   [/^\W*(?:true|yes|ja)\b/giu, 'sufficient'],
   [/^\W*(?:false|no|nein)\b/giu, 'insufficient'],
@@ -77,14 +77,14 @@ function verdictIn(text: string, isField: boolean): Sufficiency['quality'] | nul
 
 const isNone = (text: string): boolean => /^\W*(?:none|nothing|nichts|null|n\/a|no|-|aspect\s*\d?)?\W*$/iu.test(text);
 
-/** The last value of a field named so, at any depth of a JSON value. */
+/** The texts of the first list of an object that is named `missing...` or `gap`; null without one. */
 function listNamed(value: unknown): readonly string[] | null {
   if (!isObject(value)) return null;
   const member = Object.entries(value).find(([key]) => /^missing|^gaps?$/i.test(key))?.[1];
   return Array.isArray(member) ? member.filter((one): one is string => typeof one === 'string') : null;
 }
 
-/** A reply without labels is read only up to this length: a longer one weighs both sides. */
+/** Characters up to which a reply without labels is read: a longer one weighs both sides. */
 const longestBare = 200;
 
 /** Reads a verdict in any form: JSON, labelled lines, one line, a bare word. */

@@ -65,7 +65,7 @@ function readFacts(reply: string, { passages, taskId, epoch }: FactsAsked): Pars
   return { output: { kind: 'evidence', facts: facts.slice(0, factsPerPass) } };
 }
 
-/** Replies that say in words that there is none. */
+/** Matches replies that say in words that there are no facts. */
 const nothing = /^[\s"'`*_([]*(?:no(?:ne|thing| (?:relevant )?(?:facts?|information))|keine?|nichts)\b[^[\]]{0,200}$/iu;
 
 function saidIn(reply: string, passages: FactsAsked['passages']): readonly Said[] | null {

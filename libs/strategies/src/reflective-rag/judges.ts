@@ -17,7 +17,7 @@ const values = (asked: FactsAsked | AssessAsked | RefineAsked): TaskInputDraft =
 const questionOf = ({ run, own }: RagView) => ({ question: run.request.goal, readsAs: own.readsAs });
 const factsOf = ({ run }: RagView) => currentFacts(run.memory).map(({ text, source }) => ({ text, source }));
 
-/** A task of the round, because its facts join the ledger; an unusable reply brings none. */
+/** A task of the round, because its facts join the ledger; an unusable reply adds no facts. */
 const facts: AskedJudge<Own> = {
   question: of({ ask: factsAsk, unreadable: { kind: 'evidence', facts: [], notes: ['The facts could not be read from the reply.'] } }),
   task: 'Take the facts from what was found',
@@ -69,7 +69,7 @@ const missingAspects = (view: RagView): string[] => {
   return verdict && verdict.missing.length > 0 ? [...verdict.missing] : missing === null ? [] : [missing];
 };
 
-/** Characters of the latest fact that a query made without a model carries. */
+/** Characters of the latest fact in a query that is made without a model. */
 const quotedFact = 200;
 
 /** A query without a model: the question with what is missing, or with the latest fact if that was tried. */

@@ -16,10 +16,10 @@ export interface Own {
   readonly safety: readonly SafetyTopic[];
   /** A self-contained wording of a follow-up; null for any other question. */
   readonly readsAs: string | null;
-  /** Found in the current pass. */
+  /** The passages that the current pass has found. */
   readonly passages: readonly RankedPassage[];
   readonly documents: readonly DiscoveredDocument[];
-  /** By pass, the current one last. */
+  /** Queries and their outcomes by pass, the current one last. */
   readonly tried: readonly Tried[];
   /** The last verdict, why it is a fallback, and how many facts it is about. */
   readonly verdict: (Omit<Sufficiency, 'parsed'> & { readonly unread: 'failed' | 'unreadable' | null; readonly about: number }) | null;
@@ -109,7 +109,7 @@ export function bestPassages({ passages }: Own): readonly Passage[] {
     .map(({ text, source }) => ({ text, source }));
 }
 
-/** What is missing, as one sentence for people and for the next query; null if the last verdict was that nothing is. */
+/** What is missing, as one sentence for people and for the next query; null if the last verdict found nothing missing. */
 export function missingIn({ run, own }: RagView): string | null {
   if (currentFacts(run.memory).length === 0) return 'Nothing was found yet that answers the question.';
   const { verdict } = own;

@@ -33,7 +33,7 @@ function search(place: string, n: number, query: string, documents?: readonly st
     );
   const id = `c${n + 1}-${place.replace(/[^A-Za-z0-9_.-]/g, '_').slice(0, inId)}`;
   const args = { collection: place, ...(documents ? { documents: [...documents] } : {}) };
-  // Equal words in another collection, or in other documents of it, are another search.
+  // The same words in another collection, or in other documents of it, are another search.
   const capability = `collections of ${place}${documents ? ` in ${[...documents].sort().join(' ')}` : ''}`;
   return retrieval({ id, capability: 'collections', task: `Look in ${place}: ${query}`, query, args }, { capability, argument: query });
 }
@@ -80,7 +80,7 @@ export function beginning(content: RagContent): readonly Move[] {
 
 const localIds = (view: RagView): readonly string[] => tasksOf(view.run, view.run.epoch).map(([, { spec }]) => spec.id);
 
-/** What follows inside an open pass: the documents that were found, then their facts; null once both are there. */
+/** The next moves of an open pass: to look inside the documents that were found, then to take facts; null once both are done. */
 export function following(view: RagView): readonly Move[] | null {
   const { own, template } = view;
   const ids = localIds(view);

@@ -78,5 +78,5 @@ function queryIn(reply: string): string {
   return bare(lines[intro + 1] ?? lines[0] ?? '');
 }
 
-/** Without quotes, emphasis and marks of lists around it. */
+/** The text without surrounding quotes, emphasis and list marks. */
 const bare = (text: string): string => oneLine(text.replace(/^[\s"'`*_>„“«•-]+|[\s"'`*_”“»]+$/gu, ''));

@@ -203,7 +203,7 @@ describe('reflective-rag', () => {
     expect(run.outputs.filter(({ type }) => type === 'GapDetected')).toHaveLength(1);
   });
 
-  it('builds a query of its own if none can be read', () => {
+  it('builds a query itself if none can be read', () => {
     const run = begun();
     pass(run, 0, 'one');
     assessed(run, 'partial', 'the year');

@@ -35,7 +35,7 @@ const everywhere = ({ run, own, template }: RagView): PlanCreated['data'] => ({
   fallback: true,
   reAsks: 0,
   failure: run.failure,
-  // The usage of its calls was counted when the plan was refused.
+  // The usage of the refused plan was already counted.
   usage: noUsage,
   content: { class: 'factual', collections: placesOf(template).map(({ name }) => name), query: own.refined ?? run.request.goal },
 });
@@ -52,7 +52,7 @@ function readingOf(view: RagView): Reading {
   return { by: 'assessment', sufficient: missing === null, ...open, ...(unread ? { unread, invalid: true } : {}) };
 }
 
-/** Whether the facts are to be judged: there are some that no verdict is about, and the budget leaves more than the answer. */
+/** Whether the facts must be judged: no verdict covers all of them, and the budget allows more than the answer. */
 function mayAssess({ run, own, budget }: RagView): boolean {
   const known = currentFacts(run.memory).length;
   const isKnown = own.verdict !== null && own.verdict.about === known;
@@ -86,7 +86,7 @@ function lastAnswer(view: RagView, reason: string) {
 }
 
 /**
- * Retrieves, takes cited facts from what was found, judges them against the immutable goal and, while something is missing, asks with
+ * Retrieves, takes cited facts from what was found, judges them against the immutable goal and, while something is missing, searches with
  * another query. Facts of all passes add up.
  */
 export const reflectiveRag: AskingStrategy<Own> = {

@@ -16,7 +16,7 @@ const longestQuery = 400;
 
 const Reply = z.object({ class: QuestionClass, collections: z.array(z.string()), query: z.string() });
 
-/** Says what kind of question it is and where to look it up. */
+/** Asks what kind of question it is and where to look it up. */
 export const routeAsk: Ask<PlanAsked, PlanSaid> = {
   name: 'rag.route',
   // Not checked: both come from the engine. The reply is checked.
@@ -70,7 +70,7 @@ function classIn(text: string): QuestionClass | null {
   return found.length === 1 ? found[0]! : null;
 }
 
-/** A reply without labels is read only up to this length: a longer one names classes in passing. */
+/** Characters up to which a reply without labels is read: a longer one may mention classes in passing. */
 const longestBare = 300;
 
 /**

@@ -1,9 +1,9 @@
 import { jsonrepair } from 'jsonrepair';
 
 /**
- * First JSON value in a model's reply, or undefined; tolerates code fences, surrounding text, trailing commas and comments. If there is none,
- * the longest text that was meant as one: with single or typographic quotes, bare keys, line breaks in strings, or a missing end.
- * Keys such as `__proto__` stay ordinary data of the parsed value.
+ * First JSON value in a model's reply, or undefined; tolerates code fences, surrounding text, trailing commas and comments. If there is
+ * none, repairs the longest text that was meant to be JSON: with single or typographic quotes, bare keys, line breaks in strings, or a
+ * missing end. Keys such as `__proto__` stay ordinary data of the parsed value.
  */
 export function jsonIn(reply: string): unknown {
   const whole = read(reply.trim());

@@ -1,6 +1,6 @@
 /** A number in brackets, or several: `[2]`, `[1, 3]`. */
 const citation = /^\[\s*\d{1,3}(?:\s*,\s*\d{1,3})*\s*\]/;
-/** Text that may become one with what follows. */
+/** Text that may become a citation with the text that follows. */
 const mayBecome = /^\[[\d\s,]{0,40}$/;
 
 /**
@@ -56,7 +56,7 @@ export class KnownCitations {
     return whole(text);
   }
 
-  /** Ordinary text up to the next bracket, or a bracket with the blanks before it. Null if the rest must come first. */
+  /** Ordinary text up to the next bracket, or a bracket with the blanks before it. Null if more text is needed to decide. */
   private words(at: number, isEnd: boolean): Part | null {
     const rest = this.held.slice(at);
     const text = /^(?: *[^ `[])+/.exec(rest)?.[0];

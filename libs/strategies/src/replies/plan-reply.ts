@@ -40,10 +40,13 @@ export function readPlan(reply: string, template: Template, question: string, co
     : { ok: true, tasks, searchQuestion: text(plan['search_question'], plan['standalone_question']) };
 }
 
-/** Deepest wrapping that is taken off a plan. */
+/** Most layers of wrapping that are removed from a plan. */
 const mostWraps = 3;
 
-/** The list of tasks and the object that holds it, also if they are wrapped, such as in `{"response": {"tasks": []}}` or a list of one plan. */
+/**
+ * The list of tasks and the object that contains it, even if they are wrapped, such as in `{"response": {"tasks": []}}` or a list of one
+ * plan.
+ */
 function listIn(value: unknown, depth = 0): { readonly list: readonly unknown[] | null; readonly plan: Loose } {
   if (Array.isArray(value)) {
     const [only] = value as unknown[];

@@ -2,13 +2,13 @@ import { promptMarks } from '@conclave/contracts';
 
 const { open, close } = promptMarks.data;
 
-/** Whether a text holds the marks itself, in which case its author means them. */
+/** Whether a text contains the marks itself: then its author uses them on purpose. */
 const holdsMarks = (text: string): boolean => text.includes(open) || text.includes(close);
 
 /**
  * Removes the marks of quoted data from a model's text, wherever the chunks are cut: small models repeat their prompt. `labels` are
- * headings of quoted answers, removed at the start of a line. In a code block only a mark alone on its line is removed: a heredoc may
- * be called DATA. If the user's `own` words hold the marks, all of them stay.
+ * headings of quoted answers, removed at the start of a line. In a code block, only a mark alone on its line is removed: a heredoc may be
+ * called DATA. If the user's `own` words contain the marks, all marks stay.
  */
 export class QuoteFilter {
   private readonly marks: readonly string[];

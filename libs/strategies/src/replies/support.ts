@@ -72,9 +72,8 @@ function inventedCitations(text: string, facts: readonly Fact[], question: strin
 }
 
 /**
- * Cited sentences whose numbers or names do not occur in the facts they cite, and citations without a fact, with an
- * empty `missing`. What the question itself says needs no source.
- * Facts are numbered from 1 in the order given; a number without a fact is not a citation.
+ * Cited sentences whose numbers or names do not occur in the facts they cite, and citations without a fact, with an empty `missing`. Words
+ * of the question itself need no source. Facts are numbered from 1 in the order given.
  */
 export function unsupported(text: string, facts: readonly Fact[], question = ''): readonly Unsupported[] {
   const asked = { numbers: new Set(numbersOf(question).map(plain)), words: fold(question) };

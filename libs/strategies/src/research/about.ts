@@ -28,7 +28,10 @@ export function mayBearOn(question: string, passage: string): boolean {
   return namesIn(question).some((name) => written.has(name));
 }
 
-/** Whether a question names a document by its title: each word of the title, an addition in brackets apart, is one of a name in the question. */
+/**
+ * Whether a question names a document by its title: each word of the title, except an addition in brackets, belongs to a name in the
+ * question.
+ */
 export function namesTitle(question: string, title: string): boolean {
   const plain = title.replace(/\.\w{2,5}$/, '').replace(/\s*\([^)]*\)$/, '');
   const words = termsOf(plain);

@@ -1,6 +1,6 @@
 /** Characters taken from one page. */
 export const pageExcerpt = 1_500;
-/** Longest passage in characters; prompts show no more of one fact. */
+/** Longest passage in characters: short enough for a prompt to show it whole. */
 export const longestPassage = 800;
 
 const shortestPassage = 40;
@@ -37,8 +37,8 @@ interface Passage {
 }
 
 /**
- * The passages of a text most relevant to a query, in text order, at most `characters` in total. A passage scores by the query's words
- * it holds, rare ones higher; words already covered by a chosen passage score less. Without a match, returns the text's beginning.
+ * The passages of a text most relevant to a query, in text order, at most `characters` in total. A passage scores by the query's words it
+ * contains, rare ones higher; words already covered by a chosen passage score less. Without a match, returns the text's beginning.
  */
 export function bestPassages(query: string, text: string, characters: number = pageExcerpt): readonly string[] {
   const passages = passagesOf(text);

@@ -15,8 +15,8 @@ export const commandNames = [
 ] as const satisfies readonly CommandName[];
 
 /**
- * What follows a command: `now` is its second acknowledgement in the same step, null while it waits for its turn; `later` is the one that
- * follows when the run continues. A `refused` command is not accepted. `status` is that of the run right after it.
+ * The effect of a command: `now` is its second acknowledgement in the same step, null while it waits for its turn; `later` is the one that
+ * follows when the run continues. A `refused` command is not accepted. `status` is that of the run right after the command.
  */
 export type Cell =
   | { readonly refused: true; readonly status: string }
@@ -45,7 +45,7 @@ const working = (status: string) => ({
   cancel: applied('cancelled'),
 });
 
-/** The expected cell for each phase and command, for a strategy that takes all of them. */
+/** The expected cell for each phase and command, for a strategy that accepts all of them. */
 export const commandMatrix: Readonly<Record<Phase, Readonly<Record<CommandName, Cell>>>> = {
   accepted: working('planning'),
   planning: working('planning'),

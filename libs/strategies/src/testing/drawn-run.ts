@@ -20,7 +20,7 @@ export const drawnLimits = (draw: Draw): Partial<RunLimits> =>
     ? {}
     : { model_calls: 1 + draw(16), concurrent_tasks: 1 + draw(3), ...(draw(2) === 0 ? { prompt_tokens: 200 + draw(2_000) } : {}) };
 
-/** Pauses and resumes as often as all others together: what they change is hardest to get right. */
+/** Pause and resume are drawn as often as all others together: their effects are the hardest to get right. */
 const commandsDrawn: readonly CommandIssued['data']['command'][] = [
   { name: 'pause' },
   { name: 'resume' },

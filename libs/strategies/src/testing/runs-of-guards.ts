@@ -169,7 +169,7 @@ export const budgetRuns: readonly ScriptedRun[] = [
   ),
 ];
 
-/** Runs in which repeats, silence and endless loops are met. */
+/** Runs with repeats, missing replies and endless loops. */
 export const guardRuns: readonly ScriptedRun[] = [
   shown(
     '70 %: only the first task of a plan',

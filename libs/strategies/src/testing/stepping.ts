@@ -26,7 +26,7 @@ const step = (view: Parameters<typeof requestedTasks>[0], id: string, query: str
   tasks: requestedTasks(view, [research(id, query)]),
 });
 
-/** A strategy that takes every command: rounds of steps, each judged, with questions to the user. */
+/** A strategy that accepts every command: rounds of steps, each judged, with questions to the user. */
 export const stepping = describeStrategy<Own>({
   id: 'stepping',
   commands: ['cancel', 'pause', 'resume', 'steer', 'add_context', 'override_step', 'answer'],

@@ -133,7 +133,7 @@ describe('waves', () => {
     expect(tasks(run)).toEqual(made);
   });
 
-  it('refuse a plan that uses an id of an earlier wave, or needs a call of its own wave', () => {
+  it('refuse a plan that uses an id of an earlier wave, or needs a call of the same wave', () => {
     for (const second of [call('a', 'stock.count', { item: 'saw' }), call('b', 'stock.count', {}, ['b'])]) {
       const run = begun();
       wave(run, 0, 'continue', [call('a', 'stock.count', { item: 'nut' })]);

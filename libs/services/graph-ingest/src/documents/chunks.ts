@@ -13,16 +13,16 @@ export interface Chunk {
 }
 
 export interface ChunkOptions {
-  /** Most characters of a chunk; at least 40, default 600, the length of a passage of a folder. */
+  /** Most characters of a chunk; at least 40, default 600, as in the passages of a folder. */
   readonly size?: number;
-  /** Most characters that a chunk repeats of the previous one, in whole sentences; at most a fifth of `size`, default 90. */
+  /** Most characters that a chunk repeats from the previous one, in whole sentences; at most a fifth of `size`, default 90. */
   readonly overlap?: number;
 }
 
 const smallestSize = 40;
 /**
- * A finding goes into the query of the next search, of which full text reads 48 words: a longer chunk would fill them with its
- * beginning, whatever part of it was found.
+ * A finding becomes part of the next search's query, and full text search reads only 48 words of a query. A longer chunk would fill them
+ * with its beginning, whichever part of it was found.
  */
 const defaultSize = 600;
 const defaultOverlap = 90;

@@ -12,7 +12,7 @@ export interface Section {
 }
 
 interface Line extends TextSpan {
-  /** Without its end. */
+  /** Without the line break. */
   readonly text: string;
 }
 
@@ -73,9 +73,8 @@ function blocksOf(text: string): readonly Block[] {
 }
 
 /**
- * Sections of Markdown; plain text is one section. Headings are lines with `#` and lines underlined with `=` or `-`, except inside
- * fenced code. Every non-blank character is in exactly one paragraph. A heading without text of its own belongs to the section of the
- * next one.
+ * Sections of Markdown; plain text is one section. Headings are lines with `#` and lines underlined with `=` or `-`, except inside fenced
+ * code. Every non-blank character is in exactly one paragraph. A heading without text belongs to the section of the next heading.
  */
 export function sectionsOf(text: string): readonly Section[] {
   const sections: Section[] = [];

@@ -67,7 +67,7 @@ export class KeptAnswers {
       factsPurpose,
       facts.map((fact, index) => ({ ...fact, vector: ofFacts[index]! })),
     );
-    // A bad rating in the meantime has removed the mark and the vectors it could see.
+    // A bad rating in the meantime has removed the mark, and the vectors that were stored before it.
     const { tenant, key } = this.markOf(caller.tenant, runId);
     if ((await this.state.caches.read(tenant, key)) === null) await this.removeVectors(caller.tenant, runId);
     await this.sweep(caller.tenant, dayOf(completedAt));

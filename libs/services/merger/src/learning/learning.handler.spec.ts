@@ -244,9 +244,9 @@ describe('facts', () => {
 
   it.each<[string, Partial<Completed>, number]>([
     ['evidence without the answer of a run that was cut short', { cutShort: true }, 1],
-    ['also of a run that fills no cache: learning is a choice of its own', { caching: null }, 2],
-    ['nothing where the template teaches nothing', { learning: { graph: 'off', models: [], prices: {}, contexts: {} } }, 0],
-    ['nothing of a run that has failed', { outcome: 'failed', answer: null }, 0],
+    ['also those of a run that fills no cache: learning is a separate choice', { caching: null }, 2],
+    ['nothing if the template switches learning off', { learning: { graph: 'off', models: [], prices: {}, contexts: {} } }, 0],
+    ['nothing from a run that failed', { outcome: 'failed', answer: null }, 0],
   ])('are %s', async (_what, over, many) => {
     const { complete, facts } = world();
     await complete({ evidence: [fact('one')], ...over });
@@ -300,7 +300,7 @@ describe('scores', () => {
     [3, 0.8, 0.2],
     [2, 0.8, 1.2],
     [1, 0.8, 1.2],
-  ])('take a rating of %i once, however often it and the run are delivered', async (rating, positive, negative) => {
+  ])('count a rating of %i once, however often it and the run are delivered', async (rating, positive, negative) => {
     const { complete, rate, scores } = world();
     for (let times = 0; times < 2; times += 1) {
       await complete({ experts: [expert(), expert({ model: 'b@fake', confidence: null, status: 'timeout' })] });
@@ -312,7 +312,7 @@ describe('scores', () => {
     expect(score!.negative).toBeCloseTo(negative);
   });
 
-  it('take a rating that came before its run was learned', async () => {
+  it('count a rating that came before its run was learned', async () => {
     const { complete, rate, scores } = world();
     await rate(5);
     await complete();

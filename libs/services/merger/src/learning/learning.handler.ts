@@ -60,7 +60,7 @@ export class LearningHandler {
     return outcome;
   }
 
-  /** Records that could not be learned from do not wait. */
+  /** Counts a dead letter as read: nothing will be learned from it, so nothing waits for it. */
   @EventPattern('dead:RunCompleted')
   async onDead(@Payload() { event }: { readonly event: RunCompleted }): Promise<HandlerOutcome> {
     await this.reads.done(event, 'learning');

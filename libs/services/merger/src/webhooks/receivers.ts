@@ -10,14 +10,14 @@ export interface DeliveryLimits {
   readonly longestWaitMs: number;
 }
 
-/** One receiver can use this fraction of the concurrent deliveries, so that others have room while it does not answer. */
+/** One receiver may use at most the concurrent deliveries divided by this number, so that others have room while it does not answer. */
 const parts = 4;
 /** Milliseconds after which a waiting run is no longer counted: another process may have it now. */
 const forgottenMs = (longestWaitMs: number): number => 2 * longestWaitMs + 60_000;
 
 interface Turn {
   readonly runId: string;
-  /** No attempt was made for it yet. */
+  /** Whether no attempt has been made for it yet. */
   readonly isFirst: boolean;
   readonly begin: () => void;
   readonly refuse: () => void;
@@ -82,7 +82,7 @@ export class Receivers {
     }
   }
 
-  /** The run no longer waits for the receiver. */
+  /** Removes the run from those that wait for the receiver. */
   forget(name: string, runId: string): void {
     const receiver = this.all.get(name);
     receiver?.runs.delete(runId);
@@ -159,7 +159,7 @@ export class Receivers {
   }
 
   private full(name: string): Failure {
-    const detail = `${name} takes no deliveries, and ${this.limits.waiting} ended runs wait for it already (\`webhook_delivery.waiting\`).`;
+    const detail = `${name} accepts no deliveries, and ${this.limits.waiting} ended runs wait for it already (\`webhook_delivery.waiting\`).`;
     return new Failure('WEBHOOK_FAILED', detail, { final: true });
   }
 }

@@ -40,7 +40,7 @@ export const template: Template = {
 };
 export const question = 'Compare the history of the Aurora bridge with the history of the Borealis bridge and explain the differences.';
 
-/** A cached plan as a request carries it. */
+/** A cached plan as a request contains it. */
 export const keptPlan: KeptPlan = {
   complexity: 'moderate',
   signals: [],

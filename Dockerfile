@@ -11,7 +11,7 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && node tools/build.
 RUN node deploy/runtime-packages.mjs /runtime \
   && mkdir /runtime/node_modules/@conclave && ln -s ../../apps/precision-tools /runtime/node_modules/@conclave/app-precision-tools
 
-# Exact mathematics: one version of SymPy, in an environment of its own without pip.
+# Exact mathematics: one version of SymPy, in a separate environment without pip.
 FROM ${BASE} AS sympy
 RUN apt-get update && apt-get install -y --no-install-recommends python3 python3-venv && python3 -m venv /opt/sympy \
   && /opt/sympy/bin/pip install --no-cache-dir sympy==1.14.0 mpmath==1.3.0 && /opt/sympy/bin/pip uninstall -y pip setuptools \
@@ -20,20 +20,20 @@ RUN apt-get update && apt-get install -y --no-install-recommends python3 python3
 FROM ${BASE}
 RUN apt-get update && apt-get install -y --no-install-recommends python3 && apt-get clean && rm -rf /var/lib/apt/lists/*
 COPY --from=sympy /opt/sympy /opt/sympy
-# The first python3 of the path is where mathematics looks for SymPy.
+# The math capability uses the first python3 on PATH and its SymPy.
 ENV PATH=/opt/sympy/bin:$PATH
 WORKDIR /app
 COPY --from=build /src/package.json ./
 COPY --from=build /runtime/node_modules ./node_modules
 COPY --from=build /src/apps/precision-tools/package.json ./apps/precision-tools/
 COPY --from=build /src/dist ./dist
-# Programs are compiled here once, and never at a start: files with a digest in their names do nothing but define.
+# Fills the compile cache, so that no program is compiled at a start. Importing the files with a digest in their names has no other effect.
 ENV NODE_COMPILE_CACHE=/app/compile-cache
 RUN for file in dist/*-????????.js; do echo "await import('./$file');"; done | node --input-type=module && mkdir /data && chown 1000:1000 /data
-# By number, so that a cluster can see that it is not root. Nothing but /data and /tmp is written: the root may be read-only.
+# By number, so that a cluster can see that the user is not root. Only /data and /tmp are written, so the root may be read-only.
 USER 1000:1000
 ENV NODE_ENV=production
-# Other machines reach a gateway, so every request needs a key: the first start makes one and writes it there.
+# Other machines can reach a gateway, so every request needs a key: the first start creates one and writes it to this file.
 ENV CONCLAVE_HOME=/data HOST=0.0.0.0 CONCLAVE_ADMIN_KEY_FILE=/data/admin.key
 VOLUME /data
 EXPOSE 8080

@@ -17,7 +17,7 @@ export const layerRules = {
   settings: {
     'boundaries/elements': workspace.map(({ folder, layer, name }) => ({ type: layer, pattern: folder, partialMatch: false, name })),
     'boundaries/files': [{ category: 'spec', pattern: specs }],
-    // Without it the plugin starts from the folder in which it was called.
+    // Otherwise the plugin takes the current folder as the root.
     'boundaries/root-path': workspaceRoot,
     'import/resolver': {
       typescript: {
@@ -56,7 +56,7 @@ const importsOnly = (layer, allowed, message) => ({
 });
 const wayIntoAnotherProject = { regex: '^\\..*/src/', message: 'Import another project by its package name.' };
 
-/** The export named `z` of the package contains all of it, with the messages of every language: a start would compile it. */
+/** The export named `z` contains the whole package, with the messages of every language, which every start would compile. */
 const wholeZod = { selector: 'ImportDeclaration[source.value="zod"] ImportSpecifier', message: "Write `import * as z from 'zod'`." };
 
 /** npm packages and Node modules that a layer may import. */
@@ -73,7 +73,7 @@ const packageRules = Object.entries(packages).flatMap(([layer, allowed]) => {
 });
 
 /**
- * For TypeScript files. If several blocks set this rule, only the last one applies to a file, so each begins with what applies everywhere.
+ * For TypeScript files. If several blocks set this rule, only the last one applies to a file, so each begins with the restrictions for all files.
  */
 const restrictedSyntax = (...more) => ({
   'no-restricted-syntax': [
@@ -88,7 +88,7 @@ const restrictedSyntax = (...more) => ({
   ],
 });
 
-const impure = 'The same input must give the same decision: time, chance and the outside world arrive in an event.';
+const impure = 'The same input must lead to the same decision: time, chance and the outside world arrive in an event.';
 const forbiddenGlobals = [
   'process',
   'performance',
@@ -141,7 +141,7 @@ const lazyPackages = {
   ignores: specs,
   rules: restrictedSyntax({
     selector: 'ImportExpression[source.value=/^(?!@conclave|node:|[.])/]',
-    message: 'Import a package statically, in a file of its own that is imported lazily.',
+    message: 'Import a package statically, in a separate file that is imported lazily.',
   }),
 };
 
@@ -149,7 +149,7 @@ const focused = ['only', 'skip', 'todo', 'failing'].flatMap((property) =>
   ['it', 'test', 'describe'].map((object) => ({ object, property, message: 'Every test runs, or is deleted.' })),
 );
 
-/** A test that waits without a limit for a process holds up the whole run, and Jest's own time-outs cannot end a synchronous wait. */
+/** A test that waits for a process without a limit can block the whole run: Jest's own time-outs cannot end a synchronous wait. */
 const boundedWaits = ['ts', 'mjs'].map((ending) => {
   const rule = {
     selector: 'CallExpression[callee.name=/^(spawnSync|execFileSync|execSync)$/]:not(:has(Property[key.name="timeout"]))',

@@ -23,7 +23,7 @@ const progress = process.env.CONCLAVE_TEST_PROGRESS;
  * The Jest configuration of the whole workspace: `npx jest <pattern>`, or `npx jest <pattern> --roots <folder>` for one project.
  *
  * TEST_LEVEL says which levels of spec files run (`fast,slow`), e2e-distributed with its mode. Without it the command line determines the level
- * (`npx jest redis-state.int`, `npx jest tests/simulation`); otherwise all that needs no server runs, fast or slow.
+ * (`npx jest redis-state.int`, `npx jest tests/simulation`); if it names none, everything runs that needs no server, fast or slow.
  */
 export default {
   roots: sourceFolders.map((folder) => `<rootDir>/${folder}`),
@@ -39,7 +39,7 @@ export default {
   testPathIgnorePatterns: Object.keys(levels).flatMap((name) => (chosen.includes(name) ? [] : [levels[name].files.source])),
   modulePathIgnorePatterns: ['<rootDir>/.*/(dist|\\.results|\\.stack)/', '<rootDir>/(bench/langgraph|tests/clients)/node_modules/'],
   workerIdleMemoryLimit: '1GB',
-  // It ends what hangs: on two busy cores a process started by a test may need more than Jest's five seconds to print its first line.
+  // Ends tests that hang. On two busy cores, a process started by a test may need more than Jest's five seconds to print its first line.
   testTimeout: 30_000,
   ...levels[level]?.limits,
   // These suites try a property for seconds.

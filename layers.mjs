@@ -1,10 +1,10 @@
 /**
- * Which layer may import which, by the `layer:` tag of the project. Lint enforces it; `tools/boundaries.spec.mjs` proves that lint does. A
- * layer may always import itself, but only inside one project: two projects of a layer do not import each other.
+ * Which layer may import which, by the `layer:` tag of the project. Lint enforces it; `tools/boundaries.slow.spec.mjs` proves that lint does.
+ * A layer may always import itself, but only inside one project: two projects of a layer do not import each other.
  *
  *   contracts <- loop <- strategies <- services   questions <- strategies, services   contracts <- ports <- platform <- services        adapters -> ports
  *
- * A service cannot import an adapter, so no service knows what Kafka is; the loop cannot import a port, so no decision
+ * A service cannot import an adapter, so no service depends on Kafka; the loop cannot import a port, so no decision
  * waits for anything.
  */
 const everything = [
@@ -27,7 +27,7 @@ const everything = [
 export const layers = {
   contracts: [],
   loop: ['contracts'],
-  /** Reads a question without a model. From the loop it uses which characters count as the same. */
+  /** Reads a question without a model. Uses only the loop's rule for which characters count as the same. */
   questions: ['contracts', 'loop'],
   strategies: ['contracts', 'questions', 'loop'],
   ports: ['contracts'],
@@ -38,11 +38,11 @@ export const layers = {
   adapters: ['contracts', 'ports', 'platform'],
   /** Opens ports by configuration and runs a process: the only package that knows which adapter is which. */
   host: ['contracts', 'ports', 'platform', 'adapters'],
-  /** Drives recorded runs with the code of the services, and rebuilds a store from the log; it uses ports like everybody else. */
+  /** Drives recorded runs with the code of the services, and rebuilds a store from the log; it uses ports like every other layer. */
   replay: ['contracts', 'loop', 'strategies', 'ports', 'platform', 'calls', 'services'],
   /** The deterministic tools and their server: a separate program, independent of everything else in the product. */
   'precision-tools': [],
-  /** Runs in a browser and knows the product only by its HTTP API, whose shapes are in the contracts. */
+  /** Runs in a browser and uses the product only through its HTTP API, whose shapes are in the contracts. */
   console: ['contracts'],
   /** Loads strategies and capabilities that are not in the repository, and passes them what they need. */
   extensions: ['contracts', 'loop', 'strategies'],
@@ -62,5 +62,5 @@ export const packages = {
   strategies: ['jsonrepair', 'zod'],
 };
 
-/** What the specs of every layer may import in addition. */
+/** Layers and packages that the specs of every layer may import in addition. */
 export const forSpecs = { layers: ['test-support'], packages: ['@jest/globals', 'fast-check', 'node:*'] };

@@ -1,4 +1,4 @@
-// Proofs on real engines that are too long for CI: `npm run check:deploy`, or `npm run check:deploy -- docker brokers` for some of them.
+// Checks on real engines that take too long for CI: `npm run check:deploy`, or `npm run check:deploy -- docker brokers` for some of them.
 // The findings are written to deploy/check/results.json with their date; `npm run docs` prints docs/deployment-checks.md from it.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -6,7 +6,7 @@ import { parts } from './check/parts.mjs';
 
 const resultsFile = path.join(import.meta.dirname, 'check/results.json');
 
-/** Replaces the result of one part; one that passed is not replaced by one that did not. */
+/** Replaces the result of one part, but never a passed result by a failed one. */
 function record(name, result) {
   const before = JSON.parse(readFileSync(resultsFile, 'utf8'));
   if (result.stopped && before[name] && !before[name].stopped) return;

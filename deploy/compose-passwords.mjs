@@ -19,7 +19,7 @@ export function writePasswords(file) {
   const present = existsSync(file) ? readFileSync(file, 'utf8') : '';
   const missing = passwords.filter((name) => !new RegExp(`^${name}=.+$`, 'm').test(present));
   if (missing.length === 0) return missing;
-  // Letters and digits, because each of them reads its password from another kind of text.
+  // Only letters and digits, because each server reads its password from a different kind of text.
   const lines = missing.map((name) => `${name}=${randomBytes(24).toString('hex')}\n`);
   const start = present === '' || present.endsWith('\n') ? present : `${present}\n`;
   writeFileSync(file, start + lines.join(''), { mode: 0o600 });
@@ -30,5 +30,5 @@ export function writePasswords(file) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const file = path.resolve(import.meta.dirname, '..', '.env');
   const added = writePasswords(file);
-  process.stdout.write(added.length > 0 ? `Wrote ${added.join(', ')} into ${file}.\n` : `${file} has them all.\n`);
+  process.stdout.write(added.length > 0 ? `Wrote ${added.join(', ')} into ${file}.\n` : `${file} already contains all of them.\n`);
 }

@@ -1,4 +1,4 @@
-// One runnable example for each strategy: `npm run example -- <strategy> ["a question of your own"]`.
+// One runnable example for each strategy: `npm run example -- <strategy> ["your own question"]`.
 //   OPENAI_BASE_URL=http://127.0.0.1:11434/v1 npm run example -- reasoning      with the models of any OpenAI-compatible server
 //   npm run example -- costs                                                    what each strategy costs, as a table
 // Without OPENAI_BASE_URL a stand-in for a model answers, so that every example can be watched on any machine.
@@ -31,15 +31,15 @@ const examples = {
   adaptive: { ...documents, template: 'adaptive', question: compared },
 };
 
-const help = `npm run example -- <strategy> ["a question of your own"]
+const help = `npm run example -- <strategy> ["your own question"]
 
 ${Object.entries(examples)
   .map(([name, { question }]) => `  ${name.padEnd(16)}${question}`)
   .join('\n')}
 
-  costs           what each of them costs with a stand-in for a model, as a table; --write puts it into docs/guides/templates.md
+  costs           a table of what each of them costs with a stand-in for a model; --write puts it into docs/guides/templates.md
 
-Set OPENAI_BASE_URL, and OPENAI_API_KEY where the server wants one, to use real models.
+Set OPENAI_BASE_URL, and OPENAI_API_KEY if the server requires one, to use real models.
 `;
 
 const program = join(workspaceRoot, 'dist/standalone.js');

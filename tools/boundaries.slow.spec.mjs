@@ -74,7 +74,7 @@ describe('layer boundaries', () => {
     expect(await refusals('libs/adapters/openai/src/any.ts', code, layersAlone)).toEqual(['boundaries/dependencies']);
   });
 
-  it('refuses a way round the package name', async () => {
+  it('refuses imports that bypass the package name', async () => {
     const code = `import '../../../adapters/kafka/src/index.js';`;
     expect(await refusals('libs/services/merger/src/index.ts', code)).toEqual(
       expect.arrayContaining(['boundaries/dependencies', 'no-restricted-imports']),
@@ -130,14 +130,14 @@ describe('layer boundaries', () => {
     expect(await refusals(filePath, 'export class One { private two = 1; three() { return this.two; } }')).toEqual([]);
   });
 
-  it.each(['bury', 'withoutTwins', 'Asked', 'patiently'])('refuses the name %s, for which the glossary has another', async (name) => {
+  it.each(['bury', 'withoutTwins', 'Asked', 'patiently'])('refuses the name %s, which the glossary forbids', async (name) => {
     expect(await refusals('libs/loop/src/index.ts', `export const ${name} = 1;`)).toEqual(['id-denylist']);
   });
 
   it.each([
     ['zod in the contracts', 'libs/contracts/src/index.ts', `import 'zod';`],
     ['zod by its names in the contracts', 'libs/contracts/src/index.ts', `import * as z from 'zod'; export const name = z.string();`],
-    ['a given date in the loop', 'libs/loop/src/index.ts', `export const at = (now: number) => new Date(now);`],
+    ['a date from a given time in the loop', 'libs/loop/src/index.ts', `export const at = (now: number) => new Date(now);`],
     ['an adapter in an app', 'apps/standalone/src/main.ts', `import '@conclave/host';`],
   ])('lets %s pass', async (_name, filePath, code) => {
     expect(await refusals(filePath, code)).toEqual([]);

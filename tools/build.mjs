@@ -34,17 +34,17 @@ export const programOptions = {
   platform: 'node',
   target: 'node20.19',
   tsconfig: inRoot('tsconfig.json'),
-  // Code finds its assets relative to its own file, so all files lie in one folder, with `assets` in it.
+  // Code finds its assets relative to its own file, so all files are in one folder, which contains `assets`.
   chunkNames: '[name]-[hash]',
   // CommonJS packages call require.
   banner: { js: "import { createRequire as $createRequire } from 'node:module';\nconst require = $createRequire(import.meta.url);" },
   // Decorators need reflect-metadata first; esbuild decides the order of files, so every file imports it.
-  // The other file makes stack traces name lines of TypeScript.
+  // The other file makes stack traces show lines of TypeScript.
   inject: [metadata, inRoot('libs/platform/src/process/typescript-lines.ts')],
   // libsql and the local stack find files relative to their own location.
   external: ['libsql', inRoot('deploy/stack/*'), ...optional],
   plugins: [leanPackages],
-  // A start reads every byte; source maps keep the line numbers.
+  // Every start reads every byte; source maps preserve the line numbers.
   minifyWhitespace: true,
   minifySyntax: true,
   legalComments: 'none',

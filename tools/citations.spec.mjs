@@ -1,5 +1,5 @@
-// Pages that cite tests and commands as proof (docs/status.md, docs/guarantees.md): checks that everything cited exists. The files, scripts
-// and pages that any page names have to exist, too. Runs nothing.
+// Checks the pages that cite tests and commands as proof (docs/status.md, docs/guarantees.md): everything cited must exist. The files, scripts
+// and pages that any page names must exist, too. Runs none of them.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, jest } from '@jest/globals';
@@ -155,7 +155,7 @@ describe('a citation', () => {
     expect(flaws('e2e `demo` (pipeline)')).toEqual(['tests/e2e/src/demo.e2e.spec.ts has no scenarios/pipeline.js']);
   });
 
-  it('of a command names a script, and benchmarks, evaluations and faults that there are', () => {
+  it('of a command names an existing script, and existing benchmarks, evaluations and faults', () => {
     expect(flaws('`npm run bench -- B9 --embedded`, `npm run eval -- routing`, `npm run faults -- poison --controls`')).toEqual(
       Array(3).fill(undefined),
     );
@@ -170,12 +170,12 @@ describe('a citation', () => {
     expect(flaws('`a word`, `describeLunch`')).toEqual(['this is neither a test nor a command', 'libs/ports has no suite describeLunch']));
 });
 
-/** Every page that people write or read, except for the changelog, which may name what is gone. */
+/** Every page that people write or read, except for the changelog, which may name files that no longer exist. */
 const pages = ['README.md', ...['docs', 'examples', 'tests', 'deploy'].flatMap((folder) => filesUnder(folder))].filter(
   (path) => path.endsWith('.md') && !path.includes('node_modules'),
 );
 
-/** What a page names and does not exist: files and folders of the workspace, scripts of package.json, and pages that it links to. */
+/** Names on a page that do not exist: files and folders of the workspace, scripts of package.json, and pages that it links to. */
 function missingFrom(path, page) {
   const { scripts } = JSON.parse(text('package.json'));
   const named = [...page.matchAll(/`((?:libs|apps|tests|tools|deploy|bench|eval|examples|docs)\/[\w./-]*\w)`/g)]
@@ -191,13 +191,13 @@ function missingFrom(path, page) {
 }
 
 describe('a page', () => {
-  it('names only files, scripts and pages that there are', () => {
+  it('names only existing files, scripts and pages', () => {
     expect(pages.length).toBeGreaterThan(100);
     const missing = pages.flatMap((path) => missingFrom(path, text(path)).map((name) => `${path}: ${name}`));
     expect(missing).toEqual([]);
   });
 
-  it('is reported for a file, a script and a link that are not there', () => {
+  it('is reported for a file, a script and a link that do not exist', () => {
     const page =
       'Runs `libs/nowhere/src` with `npm run lunch`, see [there](nowhere.md#at-all), `libs/loop`, `npm run -s docs` and [here](glossary.md).';
     expect(missingFrom('docs/page.md', page)).toEqual(['libs/nowhere/src', 'npm run lunch', 'nowhere.md']);

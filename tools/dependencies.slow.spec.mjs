@@ -87,7 +87,7 @@ function circlesOf(imports) {
 }
 
 describe('imports', () => {
-  it('form no circle, those of types neither', () => {
+  it('form no circle, not even with type-only imports', () => {
     const entrances = projects().flatMap(({ folder, name }) => {
       const { exports = {} } = JSON.parse(readFileSync(join(workspaceRoot, folder, 'package.json'), 'utf8'));
       return Object.entries(exports).map(([way, path]) => [join(name, way), join(folder, path)]);

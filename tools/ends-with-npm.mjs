@@ -1,4 +1,4 @@
-// `kill <pid of npm start>` ends npm and the shell between npm and the program, but not the program, which would run on as an orphan.
+// `kill <pid of npm start>` ends npm and the shell between npm and the program, but not the program, which would continue as an orphan.
 // A process detects that its parent is gone by a changed parent id.
 
 /** Milliseconds between two checks of the parent; each is one system call. */
@@ -7,7 +7,7 @@ const codes = { SIGINT: 130, SIGTERM: 143 };
 
 /**
  * Sends SIGTERM to this process when the npm script that started it has ended, unless a signal arrived before: Ctrl+C reaches npm, shell
- * and program alike. Does nothing if npm does not run `script`: a background program may outlive its shell. Returns a function that returns
+ * and program alike. Does nothing if npm does not run `script`: a background program may outlive its shell. Returns a function that tells
  * whether npm has ended, for code that blocks the event loop.
  */
 export function endWithNpm(script) {
@@ -23,7 +23,7 @@ export function endWithNpm(script) {
   for (const [signal, code] of Object.entries(codes)) {
     process.on(signal, () => {
       clearInterval(watch);
-      // A listener disables the default action; if the program has no listener of its own, exit as by default.
+      // A listener disables the default action; if the program has no other listener, exit as by default.
       if (process.listenerCount(signal) === 1) process.exit(code);
     });
   }

@@ -1,4 +1,4 @@
-// Installs the dependencies when they are missing or differ from the lockfile. Needs nothing but Node and npm, so that
+// Installs the dependencies when they are missing or differ from the lockfile. Needs only Node and npm, so that
 // `npm start` and `npm test` work on a fresh clone.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -9,8 +9,8 @@ import { workspaceRoot } from './workspace.mjs';
 const nodeFloor = [20, 19];
 
 /**
- * The npm arguments to install what is missing, or undefined if nothing is. Development packages are installed only on request, but then
- * stay: a later `npm start` neither removes them nor lets them fall behind the lockfile.
+ * The npm arguments that install the missing packages, or undefined if none are missing. Development packages are installed only on request,
+ * but then stay: a later `npm start` neither removes them nor lets them fall behind the lockfile.
  */
 export function dueInstallation(wanted, installed, forDevelopers) {
   const isDev = ({ dev, devOptional }) => Boolean(dev ?? devOptional);

@@ -19,7 +19,7 @@ describe('an installation', () => {
     expect(dueInstallation(lock(), undefined, true)).toEqual(['ci']);
   });
 
-  it('is not repeated by a start, whichever of the two there was', () => {
+  it('is not repeated by a start, with or without development packages', () => {
     expect(dueInstallation(lock(), forUse, false)).toBeUndefined();
     expect(dueInstallation(lock(), everything, false)).toBeUndefined();
     expect(dueInstallation(lock(), everything, true)).toBeUndefined();

@@ -23,7 +23,7 @@ const unused = [
   [/[\\/]@nestjs[\\/]microservices[\\/]microservices-module\.js$/, './client/index.js', 'export const ClientProxyFactory = {};'],
   // The gateway reads bodies itself.
   [/[\\/]express[\\/]lib[\\/]express\.js$/, 'body-parser', 'module.exports = {};'],
-  // No metric has exemplars.
+  // Our metrics have no exemplars, for which prom-client would load this package.
   [/[\\/]prom-client[\\/]/, '@opentelemetry/api', 'module.exports = {};'],
 ];
 const nest = /[\\/]node_modules[\\/]@nestjs[\\/]/;

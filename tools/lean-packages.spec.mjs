@@ -7,7 +7,7 @@ import { build } from 'esbuild';
 import { leanPackages } from './lean-packages.mjs';
 import { workspaceRoot } from './workspace.mjs';
 
-it('leaves in the bundle what the Redis adapter uses of ioredis: one server, and a cluster', async () => {
+it('keeps in the bundle the parts of ioredis that the Redis adapter uses: one server, and a cluster', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'lean-'));
   const outfile = join(folder, 'bundle.cjs');
   try {

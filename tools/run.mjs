@@ -1,6 +1,6 @@
 // Runs a program of the workspace from any state of the checkout: installs if needed, builds, then runs it.
 //   node tools/run.mjs standalone [arguments]
-// The program runs in this same process, so that signals and exit codes are its own; it ends with the npm that started it.
+// The program runs in this same process, so that signals reach it and its exit code is returned; it ends with the npm that started it.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { endWithNpm } from './ends-with-npm.mjs';

@@ -1,4 +1,4 @@
-// Runs everything this machine can run of the core: `npm test`. Prints one line per suite, one line with the reason per skipped part,
+// Runs the core of the tests, as far as this machine can: `npm test`. Prints one line per suite, one line with the reason per skipped part,
 // and a closing line `N passed, N failed`. With CI=true, skipping anything is a failure.
 // Options: see `usage`.
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -13,9 +13,9 @@ import { faultSuites, suites, surfaceSuites } from '../tests/support/jest/suites
 import { workspaceRoot } from './workspace.mjs';
 
 const usage = `npm test runs the core of the tests.
-  --check            lint, types, printed docs, all tests without servers and simulation only (npm run check)
+  --check            only lint, types, printed docs, the tests that need no servers, and the simulation (npm run check)
   --faults           kills, freezes and cut connections instead (npm run test:faults)
-  --surface          what others see from outside, such as their clients, instead (npm run test:surface)
+  --surface          what is visible from outside instead, such as third-party clients (npm run test:surface)
   --only a,b         only the named suites of all three, e.g. --only fast,int:redis,console`;
 const values = chosenOptions();
 /** Limit of the whole run in CI, in seconds; each suite gets at most the time that is left. */
@@ -51,7 +51,7 @@ async function run({ name, title, level, args, limit, files, computes }, environ
   // A suite with a non-zero exit code counts as at least one failure.
   if (code !== 0 && failures.length === 0) failures.push(output.trim().split('\n').slice(-120).join('\n'));
   const failed = failures.length > 0;
-  // What has no tests of its own counts as one.
+  // A suite that reports no tests counts as one.
   totals.passed += files || failed ? passed : 1;
   totals.suites += 1;
   totals.failed += failures.length;
@@ -85,7 +85,7 @@ function chosenSuites() {
   process.exit(1);
 }
 
-/** How many suites run at a time: one of them mostly waits for servers, processes and time-outs. */
+/** How many suites run at a time: one more than there are processors, because suites often wait for servers, processes and time-outs. */
 const lanes = availableParallelism() + 1;
 
 /** Begins the suites in order, as soon as there is a lane; one that is `alone` waits for all before it, and those after it wait for it. */
@@ -140,7 +140,7 @@ if (await run({ name: 'build', title: 'Build', args: ['tools/build.mjs'], limit:
   servers = startServers([...new Set(chosen.flatMap(({ needs = [] }) => needs))]);
   await takeAll(chosen).finally(stopServers);
 }
-// The first one is the build.
+// The first suite is the build.
 if (totals.suites === 1 && totals.failed === 0) fail('Tests', 'none ran');
 console.log(`Took ${Math.round(secondsSoFar())} s. What each suite printed is in .results/.`);
 console.log(`${totals.passed} passed, ${totals.failed} failed`);

@@ -10,7 +10,7 @@ mkdirSync(join(workspaceRoot, '.results'), { recursive: true });
 const folder = mkdtempSync(join(workspaceRoot, '.results/lines-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What a bundled program prints to stderr until it ends. */
+/** The stderr of a bundled program that has ended. */
 async function failureOf(source) {
   const file = join(folder, 'program.ts');
   writeFileSync(file, source);

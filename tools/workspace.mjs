@@ -19,7 +19,7 @@ export function projects() {
   });
 }
 
-/** What others write while it is read: packages, programs, data of servers. */
+/** Folders that other processes may write at the same time: packages, programs, data of servers. */
 const isNoSource = (name) => name === 'node_modules' || name === 'dist' || name.startsWith('.');
 
 /** Paths of the files under a folder, each beginning with the folder as given; empty if it does not exist. */

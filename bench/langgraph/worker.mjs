@@ -36,7 +36,7 @@ hostRounds({
   async run() {
     const thread = `thread-${(runs += 1)}`;
     const end = await graph.invoke({ question }, { configurable: { thread_id: thread }, durability });
-    if (end.answer !== answer) throw new Error(`The run ended otherwise than scripted: ${JSON.stringify(end).slice(0, 500)}`);
+    if (end.answer !== answer) throw new Error(`The run did not end as scripted: ${JSON.stringify(end).slice(0, 500)}`);
     // Threads left in memory would slow down later rounds of this side only.
     if (kind === 'memory') await store.checkpointer.deleteThread(thread);
   },

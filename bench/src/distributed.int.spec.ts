@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { buildWorkspace, runBench } from './__fixtures__/bench.js';
 
-/** One of starts, one of load; B3 and B4 are run by hand with their figures. */
+/** One benchmark of starts and one of load; B3 and B4 are run by hand, when their figures are needed. */
 describe('npm run bench with Kafka and Redis', () => {
   beforeAll(() => buildWorkspace(), 180_000);
 

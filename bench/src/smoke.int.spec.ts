@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { buildWorkspace, importedBy, runBench } from './__fixtures__/bench.js';
 
 /**
- * The form of what a benchmark prints, which must not depend on the machine; the figures themselves are not judged here. Only a few that
- * need no server are run: the others consist of the same parts, and are run by hand with their figures.
+ * The form of the printed reports, which must not depend on the machine; the figures themselves are not judged here. Only a few benchmarks
+ * that need no server are run: the others consist of the same parts, and are run by hand when their figures are needed.
  */
 describe('npm run bench without servers', () => {
   beforeAll(() => buildWorkspace(), 180_000);
@@ -47,7 +47,7 @@ describe('npm run bench without servers', () => {
     ['experts', 2_000_000],
     ['merger', 2_000_000],
     ['graph-ingest', 2_000_000],
-    // It has the most routes; B13 judges its time.
+    // The gateway has the most routes; B13 judges the time of its start.
     ['gateway', 2_200_000],
   ] as const)('lets %s import at most %d bytes before its configuration is read', (app, most) => {
     expect(importedBy(app)).toBeGreaterThan(500_000);

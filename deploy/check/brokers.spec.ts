@@ -97,7 +97,7 @@ describe('three brokers that require a certificate and a password', () => {
       expect(waiting.length).toBeGreaterThan(3);
       const worker = async (): Promise<void> => {
         for (let line = waiting.shift(); line !== undefined; line = waiting.shift())
-          // Commands may be run again, and on a busy machine one may have to be.
+          // A command may be repeated safely, which a busy machine may require.
           await until(line, () => promisify(execFile)('sh', ['-c', line!], { env, timeout: 240_000 }), {
             timeoutMs: patienceMs,
             everyMs: 1_000,
@@ -110,7 +110,7 @@ describe('three brokers that require a certificate and a password', () => {
     fact(
       `${commands.length} commands of \`conclave topics plan\` ran unchanged; \`conclave topics check\`, as the user of the services: ${verdict.trim().replace(/ on Kafka at \S+( \S+)*? match/, ' match')}`,
     );
-    fact('Refused: a client without certificate, a wrong password, and a topic that the plan does not have.');
+    fact('Refused: a client without certificate, a wrong password, and a topic that the plan does not contain.');
   });
 
   it('keep a user without grants away from the records', async () => {

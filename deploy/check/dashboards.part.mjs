@@ -4,7 +4,7 @@ import { runProgram } from './noted-program.mjs';
 
 export const title = 'dashboards and alerts with a real Prometheus, with the shipped rules and intervals';
 export const unproven = [
-  'Grafana: no server of it could be reached. Whether it draws the panels as meant was not seen; the files are checked for what it needs to import them.',
+  'Grafana: no Grafana server could be reached. Whether it draws the panels as intended was not checked; the files are checked for what an import needs.',
   'Most alerts fire only in `promtool`; here only those for a dead letter, a provider and a process fire.',
 ];
 export const missing = () => {

@@ -16,7 +16,7 @@ export const unproven = [
 const docker = '/usr/bin/docker';
 const needed = ['dockerd', docker, 'mmdebstrap', 'npm'];
 export const missing = () => {
-  if (process.getuid?.() !== 0) return 'it starts a Docker engine of its own, which only root may';
+  if (process.getuid?.() !== 0) return 'it starts a separate Docker engine, which only root may do';
   const absent = needed.filter((name) => findOnPath(name) === null);
   return absent.length > 0 ? `it needs ${absent.join(', ')} (apt-get install docker.io mmdebstrap)` : null;
 };
@@ -25,7 +25,7 @@ export const missing = () => {
 const allowedMb = 200;
 const question = 'In which town was the founder of the Northlight Clock Company born?';
 
-/** The base image, from packages: there may be no registry of images. CONCLAVE_CHECK_FOLDER keeps it for the next time. */
+/** Builds the base image from packages, because no image registry may be reachable. CONCLAVE_CHECK_FOLDER keeps it for the next time. */
 async function makeBase(engine, folder) {
   if ((await engine('images', '-q', 'node:24-slim')) !== '') return;
   const layer = path.join(folder, 'layer');
@@ -38,7 +38,7 @@ async function makeBase(engine, folder) {
     'sh',
     layer,
   ]);
-  // Authorities of this machine, such as of a proxy in front of the package registries.
+  // Certificate authorities of this machine, such as that of a proxy in front of the package registries.
   const authorities = process.env.NODE_EXTRA_CA_CERTS;
   if (authorities) await execute('cp', [authorities, path.join(layer, 'etc/ssl/certs/ca-certificates.crt')]);
   const variables = authorities
@@ -49,7 +49,7 @@ async function makeBase(engine, folder) {
   rmSync(layer, { recursive: true, force: true });
 }
 
-/** A separate Docker engine, which does not touch that of the machine and its firewall. */
+/** Runs a separate Docker engine, which touches neither the engine nor the firewall of the machine. */
 async function withEngine(work) {
   const kept = process.env.CONCLAVE_CHECK_FOLDER;
   const folder = kept ?? mkdtempSync(path.join(tmpdir(), 'conclave-docker-'));
@@ -119,7 +119,7 @@ export const run = ({ fact }) =>
     await distributed(engine, folder, fact);
   });
 
-/** One container, as the quick start shows it, with nothing but /data and /tmp to write. */
+/** One container, as the quick start shows it; only /data and /tmp are writable. */
 async function embedded(engine, fact) {
   const id = await engine(
     'run',
@@ -135,12 +135,12 @@ async function embedded(engine, fact) {
   );
   try {
     const readyMs = await answers('http://127.0.0.1:28080', () => engine('exec', id, 'cat', '/data/admin.key'), 60_000);
-    expect((await engine('exec', id, 'id', '-u')) === '1000', 'It runs as another user than 1000.');
+    expect((await engine('exec', id, 'id', '-u')) === '1000', 'It does not run as user 1000.');
     const written = await engine('exec', id, 'touch', '/app/x').then(
       () => true,
       () => false,
     );
-    expect(!written, 'Its root can be written.');
+    expect(!written, 'Its root file system is writable.');
     expect(
       (await engine('exec', id, 'python3', '-c', 'import sympy; print(sympy.factorint(91))')) === '{7: 1, 13: 1}',
       'SymPy does not calculate.',

@@ -111,7 +111,7 @@ async function showsOneTrace(url, api, fact) {
   check(response.ok, `the question is answered (${response.status})`);
   await response.text();
   const runId = response.headers.get('x-run-id');
-  // The trace of a run whose client sends none has an id made from that of the run.
+  // If the client sends no trace id, the id of the trace is derived from the id of the run.
   const traceId = createHash('sha256').update(`trace ${runId}`).digest('hex').slice(0, 32);
   const services = ['gateway', 'planner', 'experts', 'merger', 'graph-ingest'].map((name) => `conclave-${name}`);
   const trace = await until(
@@ -127,7 +127,7 @@ async function showsOneTrace(url, api, fact) {
   const ids = new Set(spans.map(({ spanID }) => spanID));
   const named = new Set(Object.values(processes).map(({ serviceName }) => serviceName));
   check(named.size === services.length, `the services are ${services.join(', ')}, and not ${[...named].join(', ')}`);
-  check(ids.size === spans.length, 'no span came twice');
+  check(ids.size === spans.length, 'no span arrived twice');
   const roots = spans.filter(isRoot);
   check(roots.length === 1 && roots[0].operationName === 'invoke_workflow conclave', 'the run is the only root');
   const orphans = spans.filter((span) => parentsOf(span).some((id) => !ids.has(id)));
@@ -143,7 +143,7 @@ async function showsOneTrace(url, api, fact) {
   );
   const chats = spans.filter(({ operationName }) => operationName.startsWith('chat '));
   check(chats.length > 0 && chats.every(({ tags }) => tags.some(({ key }) => key === 'gen_ai.request.model')), 'calls name their model');
-  check(!JSON.stringify(trace).includes('Northlight'), 'no span holds a word of the question');
+  check(!JSON.stringify(trace).includes('Northlight'), 'no span contains a word of the question');
   fact(
     `One run of the demo model, embedded: one trace with ${spans.length} spans, one root, ${named.size} services, ${links.length} links at the merger.`,
   );

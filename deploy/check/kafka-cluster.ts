@@ -11,7 +11,7 @@ import { kafkaSettings, versions } from '../stack/versions.mjs';
 
 const java = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Dorg.slf4j.simpleLogger.defaultLogLevel=error'];
 
-/** A user of SCRAM with a certificate of its own. */
+/** A SCRAM user with its own certificate. */
 export interface KafkaUser {
   readonly user: string;
   readonly password: string;
@@ -20,7 +20,7 @@ export interface KafkaUser {
   readonly keyFile: string;
 }
 
-/** Brokers on the loopback that speak nothing but TLS, and know their clients by certificate and by SCRAM-SHA-512. */
+/** Brokers on the loopback that accept only TLS, and authenticate their clients by certificate and by SCRAM-SHA-512. */
 export interface SecuredCluster {
   readonly brokers: readonly string[];
   readonly caFile: string;
@@ -56,7 +56,7 @@ export async function startSecuredCluster(size = 3): Promise<SecuredCluster> {
 
   const settings = (n: number): Readonly<Record<string, string>> => ({
     ...kafkaSettings,
-    // The defaults of brokers: with the values of a single one, three would think each other dead on a busy machine.
+    // The default values of brokers: with those of a single broker, three would consider each other dead on a busy machine.
     'broker.session.timeout.ms': '9000',
     'broker.heartbeat.interval.ms': '2000',
     'process.roles': 'broker,controller',
@@ -70,7 +70,7 @@ export async function startSecuredCluster(size = 3): Promise<SecuredCluster> {
     'sasl.enabled.mechanisms': 'SCRAM-SHA-512',
     'listener.name.clients.scram-sha-512.sasl.jaas.config': 'org.apache.kafka.common.security.scram.ScramLoginModule required;',
     'ssl.client.auth': 'required',
-    // Listeners with SASL ask for certificates only if that is set for the very listener.
+    // A listener with SASL requires certificates only if that is set for this listener.
     'listener.name.clients.ssl.client.auth': 'required',
     ...tlsOf(certificates.caFile, inside),
     'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',

@@ -11,7 +11,7 @@ const built = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'h
 const installed = ['etcd', 'kubectl', 'openssl'];
 const folderOfPrograms = () => process.env.CONCLAVE_KUBERNETES_PROGRAMS ?? '';
 
-/** Null if a cluster can be started here, else a sentence. */
+/** Null if a cluster can be started here, otherwise a sentence that says what is missing. */
 export function missingForCluster() {
   const absent = built.filter((name) => !existsSync(path.join(folderOfPrograms(), name)));
   if (absent.length > 0)
@@ -24,8 +24,8 @@ export function missingForCluster() {
 export const definitions = () => path.join(folderOfPrograms(), 'definitions');
 
 /**
- * A real API server with its controllers and scheduler on the loopback, and three nodes that are played: pods on them become ready without a
- * container. `work` gets `{ kubectl, helm, apply, folder, pause }`.
+ * A real API server with its controllers and scheduler on the loopback, and three simulated nodes, on which pods become ready without a
+ * container. `work` receives `{ kubectl, helm, apply, folder, pause }`.
  */
 export async function withCluster(work) {
   const folder = mkdtempSync(path.join(tmpdir(), 'conclave-kubernetes-'));
@@ -49,7 +49,7 @@ export async function withCluster(work) {
     }),
     { mode: 0o600 },
   );
-  /** Repeated if a busy machine let it wait too long; every command here may be repeated. */
+  /** Repeated after a time-out on a busy machine; every command here may be repeated. */
   const kubectl = async (args, input) => {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -89,7 +89,7 @@ export async function withCluster(work) {
       ...[`--kubeconfig=${kubeconfig}`, `--secure-port=${scheduler}`, '--bind-address=127.0.0.1', '--leader-elect=false'],
     ]);
     await apply(...nodes());
-    // The controller that takes this off when a node becomes ready is switched off above.
+    // The controller that removes this taint when a node becomes ready is switched off above.
     await kubectl(['taint', 'nodes', '--all', 'node.kubernetes.io/not-ready:NoSchedule-']);
     played = playNodes({ port: api, token, caFile: at('certificates', 'apiserver.crt') });
     return await work({ kubectl, helm, apply, folder, pause: played.pause });

@@ -33,9 +33,8 @@ export const nodes = () => {
 };
 
 /**
- * Simulates the kubelets of all nodes: a pod that was assigned to a node is reported as running and ready, and one that is to be deleted is
- * gone.
- * No container is started. Returns `{ end, pause }`: while it is paused, pods stay as they are.
+ * Simulates the kubelets of all nodes: a pod that was assigned to a node is reported as running and ready, and one that is to be deleted as
+ * gone. No container is started. Returns `{ end, pause }`: while it is paused, pods stay as they are.
  */
 export function playNodes({ port, token, caFile }) {
   const agent = new https.Agent({ keepAlive: true, ca: readFileSync(caFile) });

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds what `npm run check:deploy -- kubernetes` needs from the Go module proxy into a folder: an API server, a controller manager and a
-# scheduler, helm, and the definitions of KEDA and of the Prometheus operator. About 20 minutes on two
-# processors. etcd comes from the distribution (apt-get install etcd-server), kubectl from wherever it is.
+# scheduler, helm, and the definitions of KEDA and of the Prometheus operator. Takes about 20 minutes on two
+# processors. etcd comes from the distribution (apt-get install etcd-server); kubectl must be on PATH.
 #   sh deploy/check/kubernetes-programs.sh <folder>
 set -eu
 out=$(mkdir -p "$1" && cd "$1" && pwd)
@@ -15,7 +15,7 @@ folder_of() { go mod download -json "$1" | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p';
 
 go install helm.sh/helm/v3/cmd/helm@v3.16.4
 
-# The repository of Kubernetes replaces its parts by folders of its own; outside of it each is a module.
+# The repository of Kubernetes replaces its parts with its own folders; outside of it each part is a module.
 cd "$work"
 kubernetes=$(folder_of "k8s.io/kubernetes@$version")
 {

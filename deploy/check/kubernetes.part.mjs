@@ -142,7 +142,7 @@ async function rollsOut({ helm, kubectl, apply, folder, pause }, fact) {
     await evict(one);
     return refusal(() => evict(two), 'The eviction of a second merger');
   };
-  // The first one would be replaced before the second is requested.
+  // Otherwise the first merger would be replaced before the second eviction is requested.
   pause(true);
   const said = await evicted().finally(() => pause(false));
   expect(/disruption budget/.test(said), `Refused for another reason: ${said}`);
@@ -236,6 +236,6 @@ async function keepsAVolume({ helm, kubectl, apply }, fact) {
   expect(claim === 'Bound', `The claim is ${claim}.`);
   await helm(['uninstall', 'single', '--namespace', namespace, '--wait']);
   const after = await kubectl(['-n', namespace, 'get', 'pvc', '-o', 'name']);
-  expect(after.includes('data-single-conclave-standalone-0'), 'The data went with the release.');
+  expect(after.includes('data-single-conclave-standalone-0'), 'The data was deleted with the release.');
   fact('Embedded: the pod became ready on its volume, and `helm uninstall` left the volume claim, and so the data, in place.');
 }

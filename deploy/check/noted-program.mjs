@@ -5,8 +5,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 /**
- * Runs Node programs, one after the other, as lists of arguments. They write what they found as lines to the file in CHECK_FACTS, which
- * become facts even if one of them fails; then it throws.
+ * Runs Node programs, given as lists of arguments, one after the other. They write their findings as lines to the file in CHECK_FACTS. The
+ * lines become facts even if a program fails; then this throws.
  */
 async function runNoted(programs, fact) {
   const root = path.resolve(import.meta.dirname, '../..');

@@ -5,7 +5,7 @@ import { until } from './until.mjs';
 export const chromiumPath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const pictures = path.resolve(import.meta.dirname, '../../docs/pictures/open-webui');
 
-/** The chat page of Open WebUI, used like a person who reads what is on it. */
+/** The chat page of Open WebUI, used as a person would use it, by reading what it shows. */
 export class Chat {
   constructor(page, url) {
     this.page = page;

@@ -11,7 +11,7 @@ export class WebUi {
     this.url = url;
   }
 
-  /** Its settings, with one connection: to Conclave. Nothing beyond this machine is asked. */
+  /** Its settings, with one connection: to Conclave. Nothing outside this machine is contacted. */
   environment(folder, conclave, key) {
     return {
       DATA_DIR: path.join(folder, 'open-webui'),

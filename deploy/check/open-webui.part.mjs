@@ -31,7 +31,7 @@ export const missing = () =>
     ? `it needs Chromium at ${chromiumPath}, or its path in CHROMIUM`
     : pythons.some(fits)
       ? null
-      : 'it needs Python 3.11 or 3.12 with venv, for which Open WebUI is made';
+      : 'it needs Python 3.11 or 3.12 with venv, which Open WebUI requires';
 
 /** Installs Open WebUI at the first use. Returns the path of its program. */
 async function install(fact) {
@@ -53,7 +53,7 @@ async function install(fact) {
     { withinMs: 900_000 },
   );
   writeFileSync(whole, '');
-  fact(`Open WebUI ${version} was installed in ${Math.round((Date.now() - began) / 1_000)} s, without libraries for models of its own.`);
+  fact(`Open WebUI ${version} was installed in ${Math.round((Date.now() - began) / 1_000)} s, without libraries for its own models.`);
   return program;
 }
 
@@ -139,16 +139,16 @@ async function asConnection(chat, web, url, fact) {
   await chat.newest().getByText('Thought for').click();
   await chat.newest().getByText('Checking what is still missing').first().waitFor();
   await chat.picture('connection');
-  // The title, tags and follow-up questions are calls of their own, and no runs.
+  // The title, tags and follow-up questions are separate calls, not runs.
   await until('the title of the chat', async () => !/New Chat|^Open WebUI/.test(await chat.page.title()), 30_000);
   await chat.ask('When was she born?');
   const next = await chat.answer(2);
-  check(next.includes('1880'), `a question that goes on is understood: ${next}`);
+  check(next.includes('1880'), `a follow-up question is understood: ${next}`);
   const runs = await runsOf(url);
   check(runs.length === 2, `two questions are two runs, and not ${runs.length}: ${runs.map(({ question }) => question).join(' | ')}`);
   fact(
     'As a connection: templates are listed as models, progress is shown as thinking that folds, the answer below it, a question with a pronoun ' +
-      'in the same chat is understood, and the title of the chat comes from a call of its own: two questions made two runs.',
+      'in the same chat is understood, and the title of the chat comes from a separate call: two questions made two runs.',
   );
 }
 
@@ -162,7 +162,7 @@ async function asFunctions(chat, web, url, fact) {
   await chat.begin('pipe.conclave');
   await chat.ask('In which year was the founder of the Northlight Clock Company born?');
   const answer = await chat.answer();
-  check(answer.includes('1880') && !answer.includes('Thought for'), `the answer stands without thoughts: ${answer}`);
+  check(answer.includes('1880') && !answer.includes('Thought for'), `the answer is shown without thoughts: ${answer}`);
   await chat
     .newest()
     .getByRole('button', { name: /^View source: / })
@@ -182,7 +182,7 @@ async function asFunctions(chat, web, url, fact) {
   await chat.page.getByRole('button', { name: 'Good answer' }).last().click();
   await chat.page.getByText('Thank you. The rating was sent.').waitFor();
   fact(
-    'As functions: status lines with their history, citations in the text, how the answer was found as the last source, and a rating that is kept.',
+    'As functions: status lines with their history, citations in the text, how the answer was found as the last source, and a rating that is stored.',
   );
 }
 
@@ -195,7 +195,7 @@ async function showsErrors(chat, web, url, fact) {
     .last()
     .waitFor();
   await chat.picture('wrong-key');
-  fact('A wrong key is told in the chat.');
+  fact('A wrong key is reported in the chat.');
 }
 
 async function isStopped(chat, web, { slow, slowUrl }, fact) {

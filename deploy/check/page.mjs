@@ -4,7 +4,7 @@ import results from './results.json' with { type: 'json' };
 const outcomeOf = (result) => {
   if (!result) return 'Not run yet.';
   const { date, seconds, stopped } = result;
-  return stopped ? `**Not passed yet.** On ${date} it went as far as this, and stopped: ${stopped}` : `Passed on ${date}, in ${seconds} s.`;
+  return stopped ? `**Not passed yet.** On ${date} it got this far, and stopped: ${stopped}` : `Passed on ${date}, in ${seconds} s.`;
 };
 
 const section = (name, { title, unproven }, result) =>
@@ -23,7 +23,7 @@ export function deploymentChecksPage() {
   return [
     '# Deployment checks\n',
     'Printed from `deploy/check/results.json` by `npm run docs`.\n',
-    'Proofs on real engines, run by hand before a release: `npm run check:deploy`, or `npm run check:deploy -- <part>`. CI checks what needs no engine: the chart',
+    'Checks on real engines, run by hand before a release: `npm run check:deploy`, or `npm run check:deploy -- <part>`. CI checks what needs no engine: the chart',
     '(`npx jest chart.int`), the compose file and the Dockerfile (`npx jest deploy/src`).\n',
     ...all.map(([name, part]) => section(name, part, results[name])),
   ].join('\n');

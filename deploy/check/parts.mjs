@@ -8,7 +8,7 @@ import * as redis from './redis.part.mjs';
 
 /**
  * The parts of `npm run check:deploy` by name. Each exports `title`, `unproven` (what it does not show, in sentences), `missing()`, which
- * is null if it can run here and a sentence otherwise, and `run({ fact })`, which throws if something is not as it should be. `fact`
+ * returns null if it can run here and a sentence otherwise, and `run({ fact })`, which throws if something is not as it should be. `fact`
  * records a finding.
  */
 export const parts = new Map(Object.entries({ docker, kubernetes, brokers, redis, jaeger, dashboards, 'open-webui': openWebui }));

@@ -11,7 +11,7 @@ const patient = {
   limits: { wall_time_s: 3600 },
 } as const;
 
-/** Without a provider the demo model answers, from the sample documents. A busy machine may take its time, which is not tested here. */
+/** Without a provider the demo model answers, from the sample documents. A busy machine may be slow; speed is not tested here. */
 export const patientConfiguration = { providers: {}, models: {}, templates: { patient }, gateway: { max_queue_wait_s: 0 } } as const;
 
 /** Questions whose answers are two documents deep, with the first words of the right answer. */
@@ -31,7 +31,7 @@ const ofRun = (n: number) => questions[n % questions.length]!;
 /** Body of the request of the n-th run. */
 export const requestOf = (n: number) => ({ model: 'patient', input: ofRun(n)[0] });
 
-/** What the n-th run must end with: its own question, and an answer that begins with the words that belong to it. */
+/** The expected end of the n-th run: its own question, and an answer that begins with the right words. */
 export const rightEnd = (n: number): readonly string[] => ['completed', ...ofRun(n)];
 
 /** How a run ended, with as much of its answer as `rightEnd` has. */

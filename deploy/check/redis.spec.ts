@@ -17,12 +17,12 @@ interface Servers {
   readonly settings: { readonly url: string };
   readonly env: Readonly<Record<string, string>>;
   kill(): Promise<void>;
-  /** Addresses of the replicas of which one has to take over. */
+  /** Addresses of the replicas, one of which must take over. */
   readonly successors: readonly string[];
   dispose(): Promise<void>;
 }
 
-/** Each primary has something that the others have not, such as leases and settings. */
+/** Each primary stores something that the others do not, such as leases and settings. */
 async function ofCluster(nth: number): Promise<Servers> {
   const { url, primaries, replicas, dispose } = await startReplicatedCluster();
   const settings = { url, cluster: true };
@@ -32,7 +32,7 @@ async function ofCluster(nth: number): Promise<Servers> {
 async function withSentinels(): Promise<Servers> {
   const { master, password, sentinels, sentinelPassword, servers, dispose } = await startWatchedRedis({ replicas: 2 });
   const settings = {
-    // Nobody is there: the sentinels say where the primary is.
+    // No server has this address: the sentinels name the primary.
     url: 'redis://redis.invalid:6379',
     password_env: 'REDIS_PASSWORD',
     sentinel: { master, addresses: sentinels, password_env: 'SENTINEL_PASSWORD' },

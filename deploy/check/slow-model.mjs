@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 
-/** A model server whose answers do not end by themselves: a word each 100 ms, for a minute at most. */
+/** A model server whose answers do not end by themselves: a word every 100 ms, for at most a minute. */
 export class SlowModel {
   /** Answers begun, and answers whose client left. */
   begun = 0;

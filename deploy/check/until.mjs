@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Asks until the answer is truthy, and returns it; a question that throws is asked again. Throws after `withinMs`. */
+/** Calls `probe` until it returns a truthy value, and returns that value; a probe that throws is repeated. Throws after `withinMs` ms. */
 export async function until(what, probe, withinMs) {
   const end = Date.now() + withinMs;
   for (;;) {

@@ -10,7 +10,7 @@ import helm_python as helm
 import kubernetes_validate
 import yaml
 
-# Kinds of other projects, whose schemas do not come with Kubernetes.
+# API groups of other projects, whose schemas are not part of Kubernetes.
 FOREIGN = ("keda.sh/", "monitoring.coreos.com/")
 
 
@@ -43,7 +43,7 @@ def render(chart, release, versions):
         "objects": objects,
         "notes": "".join(text for name, text in manifests.items() if name.endswith("NOTES.txt")),
         "invalid": [text for one in objects for text in invalid(one, versions)],
-        # 2 is a warning. An icon is only recommended.
+        # 2 is a warning. The missing icon is only a recommendation (1).
         "lint": [one["error"] for one in helm.lint(folder, values, strict=True)["messages"] if one["severity"] >= 2],
     }
 

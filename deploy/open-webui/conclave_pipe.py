@@ -13,7 +13,7 @@ from urllib.parse import quote
 import aiohttp
 from pydantic import BaseModel, Field
 
-# What of a chat goes to Conclave: the rest is about Open WebUI itself.
+# Fields of a chat request that are sent to Conclave; the others concern only Open WebUI.
 TAKEN = (
     "messages",
     "temperature",
@@ -30,25 +30,25 @@ TAKEN = (
 
 
 class ConclaveError(Exception):
-    """What Conclave says of a request that it did not answer."""
+    """Conclave's message about a request that it did not answer."""
 
 
 class Pipe:
     class Valves(BaseModel):
         base_url: str = Field(default="http://host.docker.internal:8080/v1", description="Address of Conclave, with /v1")
         api_key: str = Field(default="", description="API key of Conclave; it decides which models are listed", json_schema_extra={"input": {"type": "password"}})
-        forward_user: bool = Field(default=True, description="Send who asks (id, name, email, role) as X-OpenWebUI-User-* headers")
-        wall_time_s: float = Field(default=0, description="Seconds after which a run ends with what it has; 0: as its template says")
-        silence_s: float = Field(default=60, description="Seconds without a sign of life after which a connection counts as broken; Conclave gives one every 15")
-        run_source: bool = Field(default=True, description="Add how the answer was found as the last source; the rating buttons need it")
-        public_url: str = Field(default="", description="Address at which people reach Conclave, for links to runs; empty: no links")
+        forward_user: bool = Field(default=True, description="Send the user (id, name, email, role) as X-OpenWebUI-User-* headers")
+        wall_time_s: float = Field(default=0, description="Seconds after which a run ends with what it has found; 0: the limit of its template")
+        silence_s: float = Field(default=60, description="Seconds without data after which a connection counts as broken; Conclave sends something every 15 s")
+        run_source: bool = Field(default=True, description="Add \"How this answer was found\" as the last source; the rating buttons need it")
+        public_url: str = Field(default="", description="Address of Conclave for its users, for links to runs; empty: no links")
 
     def __init__(self) -> None:
         self.name = ""
         self.valves = self.Valves()
 
     async def pipes(self) -> list[dict[str, str]]:
-        """The models that the key may ask."""
+        """The models that the key may use."""
         try:
             async with self._session() as session:
                 listed = await self._json(session, "GET", "/models")
@@ -82,7 +82,7 @@ class Pipe:
             return await self._json(session, "POST", "/chat/completions", request, headers)
 
     async def _streamed(self, request: dict, headers: dict, emit: Any) -> AsyncGenerator[dict, None]:
-        """Chunks of the answer. Leaving it closes the connection, and Conclave then ends the run."""
+        """Chunks of the answer. Closing the generator closes the connection, and Conclave then ends the run."""
         try:
             async with self._session() as session:
                 async with session.post(f"{self._base}/chat/completions", json=request, headers=headers) as response:
@@ -98,25 +98,25 @@ class Pipe:
                             continue
                         facts = chunk.pop("conclave", None) or facts
                         for choice in chunk.get("choices", []):
-                            # Told as events below, which also know sources without an address.
+                            # Sent as events below, which also cover sources without an address.
                             choice.get("delta", {}).pop("annotations", None)
                         yield chunk
                 if emit and run_id and facts:
                     for event in await self._sources(session, run_id, facts, headers):
                         await emit(event)
         except (ConclaveError, aiohttp.ClientError, TimeoutError) as error:
-            message = str(error) or "Conclave gave no sign of life."
+            message = str(error) or "Conclave did not answer in time."
             if emit:
                 await emit({"type": "status", "data": {"description": message, "done": True}})
             yield {"error": {"message": message, "detail": message}}
 
     async def _sources(self, session: aiohttp.ClientSession, run_id: str, facts: dict, headers: dict) -> list[dict]:
-        """Citations in the order of their numbers, then how the answer was found. An answer does not fail for them."""
+        """Citations in the order of their numbers, then how the answer was found. Never fails, so that the answer stays."""
         try:
             run = await self._json(session, "GET", f"/runs/{run_id}", None, headers)
         except (ConclaveError, aiohttp.ClientError, TimeoutError):
             run = {"sources": []}
-        # Open WebUI shows [n] as the n-th source with a name of its own: so each number gets one, also those that are not cited.
+        # Open WebUI shows [n] as the n-th source with a distinct name, so every number gets such a source, even if it is not cited.
         cited = {source["n"]: source for source in run["sources"] if source.get("n")}
         names: set[str] = set()
         found = []
@@ -149,7 +149,7 @@ class Pipe:
         }
 
     def _about(self, user: dict, metadata: dict) -> dict[str, str]:
-        """The headers with which Open WebUI itself tells a model server who asks."""
+        """The headers with which Open WebUI itself tells a model server who is asking."""
         chat = {"X-OpenWebUI-Chat-Id": metadata.get("chat_id"), "X-OpenWebUI-Message-Id": metadata.get("message_id")}
         names = ("id", "name", "email", "role") if self.valves.forward_user else ()
         about = {f"X-OpenWebUI-User-{name.capitalize()}": user.get(name) for name in names}
@@ -165,7 +165,7 @@ class Pipe:
         return aiohttp.ClientSession(headers=key, timeout=timeout, trust_env=True)
 
     async def _json(self, session: aiohttp.ClientSession, method: str, path: str, body: Optional[dict] = None, headers: Optional[dict] = None) -> dict:
-        # Nothing is sent while a whole answer is made: its time is that of the run.
+        # Conclave sends nothing before a whole answer is complete, so the request may take as long as the run.
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=10) if method == "POST" else aiohttp.ClientTimeout(total=30)
         async with session.request(method, self._base + path, json=body, headers=headers, timeout=timeout) as response:
             await refuse(response)
@@ -188,7 +188,7 @@ async def refuse(response: aiohttp.ClientResponse) -> None:
 
 
 async def events(stream: aiohttp.StreamReader) -> AsyncGenerator[dict, None]:
-    """The data of server-sent events. Lines may be longer than the reader of the library takes, so they are cut here."""
+    """The data of server-sent events. Lines may be longer than the library's reader allows, so they are split here."""
     rest = b""
     async for part in stream.iter_any():
         *lines, rest = (rest + part).split(b"\n")

@@ -20,7 +20,7 @@ class Action:
         base_url: str = Field(default="http://host.docker.internal:8080/v1", description="Address of Conclave, with /v1")
         api_key: str = Field(
             default="",
-            description="The same key as that of the pipe: only who asked may rate",
+            description="The same key as in the pipe: only the key that asked may rate",
             json_schema_extra={"input": {"type": "password"}},
         )
 
@@ -39,7 +39,7 @@ class Action:
         is_good = __id__ != "bad"
         rating: dict[str, Any] = {"response_id": run_id, "rating": GOOD if is_good else BAD}
         if not is_good and __event_call__:
-            question = {"title": "What should the answer have said?", "message": "Leave it empty to send the rating alone.", "placeholder": ""}
+            question = {"title": "What should the answer have said?", "message": "Leave it empty to send only the rating.", "placeholder": ""}
             words = await __event_call__({"type": "input", "data": question})
             if isinstance(words, str) and words.strip():
                 rating["correction"] = words.strip()[:LONGEST]
@@ -56,7 +56,7 @@ class Action:
 
 
 def run_of(body: dict) -> Optional[str]:
-    """The run of the message that is rated, from the sources that the pipe gave it."""
+    """The id of the run behind the rated message, from the sources that the pipe added to it."""
     messages = body.get("messages") or []
     rated = next((one for one in messages if one.get("id") == body.get("id")), messages[-1] if messages else {})
     for source in rated.get("sources") or []:

@@ -1,4 +1,4 @@
-// The chart, rendered by Helm's own engine. `npm run check:deploy -- kubernetes` shows what a cluster says about it.
+// The chart, rendered by Helm's own engine. `npm run check:deploy -- kubernetes` shows what a cluster accepts.
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -25,11 +25,11 @@ const refused: Readonly<Record<string, readonly [values: string, sentence: strin
   'a misspelt value': ['gatway: { replicas: 3 }', /gatway.*not allowed/],
   'a password among the plain variables': ['mode: embedded\nenv: { MY_PASSWORD: hunter2 }', /invalid propertyName 'MY_PASSWORD'/],
   'a secret as text': ['mode: embedded\nsecretEnv: { CRM_TOKEN: hunter2 }', /secretEnv.CRM_TOKEN.*want object/],
-  'a key for a provider that is not there': [
+  'a key for a provider that does not exist': [
     'mode: embedded\nproviderKeys: { openai: { existingSecret: a, key: b } }',
     'no config.providers.openai',
   ],
-  'graphs of several pods': [`${read('ci/minimal.values.yaml')}\ngraphIngest: { replicas: 2 }`, 'graphIngest.replicas is above 1'],
+  'several pods of graph-ingest': [`${read('ci/minimal.values.yaml')}\ngraphIngest: { replicas: 2 }`, 'graphIngest.replicas is above 1'],
 };
 
 const sentinel = `sentinel: { master: conclave, addresses: ['sentinel-0.watch.svc:26379', 'sentinel-1.watch.svc:26379'] }`;
@@ -70,7 +70,7 @@ function loadedIn(objects: readonly KubernetesObject[], { name, pod }: Workload)
         writeFileSync(path.join(inFolder(at!), file), 'c2VjcmV0IG9mIHRoZSB0ZXN0cywgMzIgYnl0ZXM=');
       }
   }
-  // A secret of a webhook has a form of its own.
+  // The secret of a webhook must have a special form.
   const variables = container!.env.map(({ name, value }): [string, string] => [
     name,
     inFolder(value ?? `whsec_${Buffer.alloc(32, name).toString('base64')}`),
@@ -159,7 +159,7 @@ describe.each(examples)('the chart with the values of ci/%s', (example) => {
   });
 });
 
-/** What `restricted` refuses of a pod, and what the product requires beyond it. */
+/** Properties of a pod that `restricted` refuses, or that break the further requirements of the product. */
 function unrestricted(pod: PodSpec): readonly string[] {
   const { securityContext: context } = pod;
   const harmless = ['name', 'configMap', 'emptyDir', 'projected', 'persistentVolumeClaim'];
@@ -264,7 +264,7 @@ describe('the ingress', () => {
   });
 });
 
-describe('what the network policies let through', () => {
+describe('what the network policies allow', () => {
   /** Targets of ci/full by their name in the table of the README. */
   const targets: Readonly<Record<string, readonly string[]>> = {
     DNS: ['kube-system:53', 'kube-system:53/udp'],
@@ -302,7 +302,7 @@ describe('what the network policies let through', () => {
     expect(new Set(found.map(([component]) => component))).toEqual(new Set(Object.keys(expected)));
   });
 
-  it('are the servers and the sentinels if Redis Sentinel says who the primary is', () => {
+  it('are the servers and the sentinels if Redis Sentinel names the primary', () => {
     expect(of('sentinel').length).toBe(of('minimal').length);
     for (const one of workloads(of('sentinel'))) {
       const without = workloads(of('minimal')).find(({ name }) => name === one.name)!;
@@ -338,7 +338,7 @@ describe('what the network policies let through', () => {
     expect(reachability(of('open'), one!)).toEqual({ from: [`${anybody}:*`], to: [`${anybody}:*`] });
     const stranger = { ...one!, labels: { app: 'another' } };
     expect(reachability(of('minimal'), stranger)).toEqual({ from: [`${anybody}:*`], to: [`${anybody}:*`] });
-    // The one that denies is what closes a pod for which no other was written.
+    // The policy that denies everything closes a pod for which no other policy exists.
     const unnamed = { ...one!, labels: { ...one!.labels, 'app.kubernetes.io/component': 'new' } };
     expect(reachability(of('minimal'), unnamed)).toEqual({ from: [], to: [] });
   });

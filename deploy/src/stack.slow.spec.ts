@@ -33,7 +33,7 @@ async function startProgram(source: string) {
 async function speaking(...answers: Buffer[]) {
   const left = [...answers];
   const server = net.createServer((socket) => {
-    socket.on('error', () => undefined); // a probe hangs up as soon as it knows
+    socket.on('error', () => undefined); // a probe closes the connection as soon as it has its answer
     socket.on('data', () => {
       const answer = left.shift();
       if (answer) socket.write(answer);

@@ -73,7 +73,7 @@ describe('docker-compose.yml', () => {
   });
 
   it('is a compose file, with and without the changes of the local stack', () => {
-    // Its durations are those of Go, not of ISO 8601, and it is older than the name of a project.
+    // Compose files have Go's durations, not those of ISO 8601, and the schema is older than the key `name`.
     const schema = JSON.parse(JSON.stringify(composeSchema).replaceAll('"format":"duration"', '"minLength":2')) as Schema;
     const validator = new Validator(schema, '7', false);
     for (const text of [compose, read('deploy/stack/docker-compose.open.yml')]) {
@@ -81,7 +81,7 @@ describe('docker-compose.yml', () => {
       expect(validator.validate(rest).errors).toEqual([]);
       expect([undefined, 'conclave']).toContain(name);
     }
-    // The schema is worth something: a misspelt key is found.
+    // The schema does find faults, such as a misspelt key.
     expect(validator.validate({ services: { one: { image: 'one', restrat: 'always' } } }).valid).toBe(false);
   });
 
@@ -131,12 +131,12 @@ describe('docker-compose.yml', () => {
     expect(secrets('merger')).toEqual(shared);
     for (const name of ['planner', 'experts', 'graph-ingest']) expect([name, secrets(name)]).toEqual([name, ['NEO4J_PASSWORD', ...shared]]);
     expect(secrets('gateway')).toEqual(['NEO4J_PASSWORD', 'OPENAI_API_KEY', 'OPEN_WEBUI_API_KEY', ...shared.slice(1)]);
-    // Commands that run in a container miss no other ones.
+    // Commands that run in a container report no secrets of other services as missing.
     for (const name of ['gateway', 'planner', 'experts', 'merger', 'graph-ingest'])
       expect(services[name]!.environment!['CONCLAVE_SERVICE']).toBe(name);
   });
 
-  it('lets Open WebUI ask the gateway with the key that the configuration knows', () => {
+  it('lets Open WebUI call the gateway with the key in the configuration', () => {
     expect(service('open-webui')).toMatch(/OPENAI_API_BASE_URL: http:\/\/gateway:8080\/v1\n\s+OPENAI_API_KEY: \$\{OPEN_WEBUI_API_KEY:\?/);
     expect(read('deploy/conclave.compose.yaml')).toContain('open-webui: { key_env: OPEN_WEBUI_API_KEY }');
     expect(read('deploy/conclave.compose.yaml')).toContain("chroma: { url: 'http://chroma:8000' }");

@@ -30,7 +30,7 @@ export async function dockerEngine() {
 }
 
 function compose(engine, args, ports) {
-  // Compose wants a value for each variable, also of parts that are not started or are replaced by the second file.
+  // Compose requires a value for each variable, even for parts that are not started or are replaced by the second file.
   const unused = Object.fromEntries(passwords.map((name) => [name, 'of-the-local-stack']));
   const env = { ...unused, NEO4J_PASSWORD: neo4jPassword };
   for (const [name, [variable]] of Object.entries(portVariables)) env[variable] = String(ports[name]);
@@ -46,6 +46,6 @@ export const composeRemove = async (engine, names, ports) => {
   await compose(engine, ['rm', '--stop', '--force', ...names.map((name) => services[name])], ports);
 };
 
-/** Removes every container of the project, with the data too when asked. */
+/** Removes every container of the project; with `data`, also the data. */
 export const composeDown = (engine, ports, { data = false } = {}) =>
   compose(engine, ['down', '--remove-orphans', ...(data ? ['--volumes'] : [])], ports);

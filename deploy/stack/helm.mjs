@@ -3,7 +3,7 @@ import { deployFolder } from './settings.mjs';
 import { run } from './processes.mjs';
 import { pythonEnvironment } from './python-environment.mjs';
 
-/** Helm's engine as a Python package: renders and lints charts, and checks objects by the schemas of Kubernetes. */
+/** Helm's engine as a Python package: renders and lints charts, and checks objects against the schemas of Kubernetes. */
 export const helm = pythonEnvironment({
   name: 'helm',
   requirements: path.join(deployFolder, 'helm', 'requirements.txt'),

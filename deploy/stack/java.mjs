@@ -21,7 +21,7 @@ export function javaVersion() {
 const majorOf = (version) => Number.parseInt(version.replace(/^1\./, ''), 10);
 const jarsFolder = (name) => path.join(cacheFolder, `${name}-${versions[name]}`);
 
-/** Null when this server's jars can be fetched and run; else `{ reason, packages }` with the Debian packages to install. */
+/** Null when this server's jars can be fetched and run; otherwise `{ reason, packages }` with the Debian packages to install. */
 export function missingForJava(name, acceptsMajor, wanted) {
   const version = javaVersion();
   const packages = ['default-jre-headless', 'maven'];

@@ -13,7 +13,7 @@ export function installCommand(packages) {
   return `${sudo}apt-get update && ${sudo}apt-get install -y --no-install-recommends ${packages.join(' ')}`;
 }
 
-/** Installs Debian packages without starting the services they bring. */
+/** Installs Debian packages without starting the services that they contain. */
 export async function installPackages(packages) {
   // RUNLEVEL=1: invoke-rc.d starts no service, so Debian's own redis-server does not take the usual port.
   const env = { DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };

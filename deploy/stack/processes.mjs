@@ -18,7 +18,7 @@ export function startOf(pid) {
     }
     // The name in brackets may contain spaces and brackets. After it: 1st the state, 18th the number of threads, 20th the start (proc(5)).
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    // A killed Java shows as a zombie while other threads still hold its ports: gone only when they are.
+    // A killed Java process appears as a zombie while its other threads still hold ports; it is gone only when they are.
     const ended = fields[0] === 'X' || (fields[0] === 'Z' && Number(fields[17]) <= 1);
     return ended ? null : fields[19];
   }

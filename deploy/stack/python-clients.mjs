@@ -2,7 +2,7 @@ import path from 'node:path';
 import { deployFolder } from './settings.mjs';
 import { pythonEnvironment } from './python-environment.mjs';
 
-/** Clients of others in Python, and LiteLLM's proxy: what `tests/clients/python` runs. */
+/** Third-party clients in Python and LiteLLM's proxy, which `tests/clients/python` runs. */
 export const pythonClients = pythonEnvironment({
   name: 'python-clients',
   requirements: path.join(deployFolder, '..', 'tests', 'clients', 'python', 'requirements.txt'),

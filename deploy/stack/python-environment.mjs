@@ -5,7 +5,7 @@ import path from 'node:path';
 import { cacheFolder } from './settings.mjs';
 import { run } from './processes.mjs';
 
-/** The first on PATH may be too old, or without the parts that make environments, which Debian packs apart. */
+/** The first Python on PATH may be too old, or lack the modules that create environments, which Debian packages separately. */
 const pythons = ['python3', '/usr/bin/python3'];
 const canMakeEnvironments = (python, oldest) =>
   spawnSync(python, ['-c', `import ensurepip, venv, sys; sys.exit(sys.version_info < (${oldest.join(', ')}))`], { timeout: 60_000 })
@@ -13,7 +13,7 @@ const canMakeEnvironments = (python, oldest) =>
 
 /**
  * A Python environment below the cache folder with exactly the packages of `requirements`, a file that lists every one of them; `purpose`
- * ends the sentence about a missing Python, `oldest` is the first version that will do. Named after what is installed in it.
+ * ends the sentence about a missing Python, `oldest` is the oldest accepted version. The folder name contains a digest of the requirements.
  */
 export function pythonEnvironment({ name, requirements, purpose, oldest = [3, 10] }) {
   const environment = () => {
@@ -41,7 +41,7 @@ export function pythonEnvironment({ name, requirements, purpose, oldest = [3, 10
       try {
         await run(python, ['-m', 'venv', incoming]);
         await run(pythonOf(incoming), ['-m', 'pip', 'install', ...options], { withinMs: 600_000 });
-        // Python finds its environment by its own place, so the folder may be moved; its scripts are not used.
+        // Python finds its environment by its own location, so the folder may be moved; its scripts are not used.
         if (!existsSync(folder)) renameSync(incoming, folder);
       } finally {
         rmSync(incoming, { recursive: true, force: true });

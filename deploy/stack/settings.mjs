@@ -8,7 +8,7 @@ export const stateFolder = path.resolve(process.env.CONCLAVE_STACK_HOME || path.
 /** Downloads that outlive a stack. Safe to delete while nothing runs. */
 export const cacheFolder = path.resolve(process.env.CONCLAVE_STACK_CACHE || path.join(stateFolder, 'cache'));
 export const composeFile = path.resolve(deployFolder, '..', 'docker-compose.yml');
-/** What the local stack changes of it. */
+/** The changes that the local stack makes to it. */
 export const openComposeFile = path.resolve(deployFolder, 'stack', 'docker-compose.open.yml');
 
 /** Environment variable, default: the ports of `npm run stack -- up`. All on 127.0.0.1. */

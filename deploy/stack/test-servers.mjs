@@ -36,7 +36,7 @@ const programs = [
         : { reason: `no aiohttp and pydantic found for ${python}`, packages: ['python3-aiohttp', 'python3-pydantic'] },
   },
   {
-    // The browser that the console is tried in, and web pages of others.
+    // The browser in which the console and third-party web pages are tested.
     name: 'chromium',
     missing: () =>
       spawnSync(process.env.CHROMIUM ?? '/usr/bin/chromium', ['--version'], { timeout: 60_000 }).status === 0
@@ -68,7 +68,7 @@ function addresses() {
 const stack = (command, names, limit) =>
   runInGroup(process.execPath, ['deploy/stack.mjs', command, '--only', names.join(',')], { cwd: workspaceRoot, env: process.env, limit });
 
-/** Why a server is missing, from the stack's line `<name> failed: <reason>`, else from its last line. */
+/** Why a server is missing, from the stack's line `<name> failed: <reason>`, otherwise from its last line. */
 function reasonOf(name, { output, timedOut }) {
   if (timedOut) return 'the local stack was not up in time';
   return new RegExp(`^\\s*${name}\\s+failed: (.*)$`, 'm').exec(output)?.[1] ?? (output.trim().split('\n').at(-1) || 'no reason is given');

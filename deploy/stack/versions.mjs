@@ -5,7 +5,7 @@
 export const versions = {
   /** Scala build and release of the broker; 4.4.0 does not resolve from Maven Central. */
   kafka: '4.3.1',
-  /** One artifact holds main class and community server. Runs on Java 17 and 21. */
+  /** One artifact contains the main class and the community server. Runs on Java 17 and 21. */
   neo4j: '5.26.30',
   /** The version in Debian 12. Other 7.x or Valkey servers on PATH are used as they are. */
   redis: '7.0.15',
@@ -40,7 +40,7 @@ export const kafkaSettings = {
   'share.coordinator.state.topic.min.isr': '1',
   'group.initial.rebalance.delay.ms': '0',
   'group.min.session.timeout.ms': '1000',
-  // Without these two every restart of a single broker waits 12-16 s for its own old session to end.
+  // Without these two settings, every restart of a single broker waits 12-16 s for its own old session to end.
   'broker.session.timeout.ms': '3000',
   'broker.heartbeat.interval.ms': '500',
   'log.cleaner.dedupe.buffer.size': '4194304',

@@ -17,7 +17,7 @@ export interface EvaluationReport {
   readonly definition: readonly string[];
   readonly sections: readonly Section[];
   readonly findings: readonly Finding[];
-  /** What is missing, or must be kept in mind. */
+  /** Caveats, and what is missing. */
   readonly notes: readonly string[];
   /** All figures for programs: what `--json` prints beside the findings. */
   readonly figures: Readonly<Record<string, unknown>>;

@@ -6,5 +6,5 @@ import { router } from './router/router.js';
 import { twoHop } from './two-hop/two-hop.js';
 import { routing } from './routing/routing.js';
 
-/** This list is the registry, the usage text and the table of the command at once. */
+/** All evaluations of `npm run eval`, in the order of its help text and of `all`. */
 export const evaluations: readonly Evaluation[] = [routing, router, cache, recall, twoHop, loop];

@@ -1,7 +1,7 @@
 export const halves = ['tuning', 'regression'] as const;
 /**
- * Neither half is unseen: rules were changed after a look at `tuning`, and words that only `regression` has went into them too. Its texts
- * stay unchanged, so that a change for the worse is noticed; they do not show how questions of strangers fare.
+ * Neither half is unseen: rules were changed after a look at `tuning`, and they also contain words that occur only in `regression`. Its texts
+ * stay unchanged, so that a change for the worse is noticed; they do not show how questions of other people are decided.
  */
 export type Half = (typeof halves)[number];
 

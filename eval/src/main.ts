@@ -11,9 +11,9 @@ ${evaluations.map(({ id, title }) => `  ${id.padEnd(9)}${title}`).join('\n')}
   all      every one of them
 
   --json   figures as JSON, one object for all evaluations
-  --set FILE               two-hop: paragraphs and questions of your own
+  --set FILE               two-hop: your own paragraphs and questions
   --embeddings URL,MODEL   two-hop: an embedding model, such as http://127.0.0.1:8000/v1,e5
-  --questions FILE         loop: questions of your own instead, one JSON object a line, with "titles" of the documents that
+  --questions FILE         loop: your own questions instead, one JSON object a line, with "titles" of the documents that
                            answer it, accepted "answers", or both; asked of the models of conclave.yaml or OPENAI_BASE_URL
   --documents FOLDER       loop: text and Markdown documents to answer from; what the configuration searches by default
   --templates A,B          loop: templates to compare; ${usualTemplates.join(', ')} by default
@@ -50,9 +50,9 @@ async function main(): Promise<number> {
   if (!Number.isInteger(parallel) || parallel < 1 || parallel > 64)
     throw new MaterialMistake('--parallel must be a whole number from 1 to 64.');
   if (values.questions !== undefined && (chosen.length > 1 || chosen[0]!.id !== 'loop'))
-    throw new MaterialMistake('--questions goes with the evaluation loop alone: npm run eval -- loop --questions FILE.');
+    throw new MaterialMistake('--questions is only for the evaluation loop: npm run eval -- loop --questions FILE.');
   if (values.questions === undefined && (values.documents !== undefined || values.templates !== undefined))
-    throw new MaterialMistake('--documents and --templates go with --questions.');
+    throw new MaterialMistake('--documents and --templates need --questions.');
   const own =
     values.questions === undefined
       ? null

@@ -1,4 +1,4 @@
-// The calendar: translates what people call days into dates. A fixture, so that every run of the example finds the same ones.
+// The calendar: translates people's words for days into dates. A fixture, so that every run of the example finds the same dates.
 import { after, coming, dayOf, nightsBetween, Refusal, textOf, weekdayOf, weekdays } from './dates.mjs';
 
 /** The day on which the example takes place. */
@@ -27,7 +27,7 @@ function resolveHoliday({ holiday_name, year }) {
   return { ...found, duration_days, year: held };
 }
 
-/** What a hint may say, and the first day and the nights that it means. `nights: null` = as many as requested. */
+/** The accepted hints, each with its first day and its number of nights. `nights: null` = as many as requested. */
 const hints = [
   [/^(tonight|today)$/, (now) => ({ first: now, nights: null, because: 'it is the same day' })],
   [/^tomorrow$/, (now) => ({ first: after(now, 1), nights: null, because: 'it is the day after' })],

@@ -1,8 +1,8 @@
-// Days as the two servers count them: text such as 2026-12-04 outside, milliseconds of UTC midnight inside.
+// Days in the two servers: text such as 2026-12-04 in arguments and results, milliseconds of UTC midnight inside.
 
 const dayMs = 86_400_000;
 
-/** What a tool returns instead of a result: a code for programs, a sentence for the planner of the call. */
+/** A tool returns this instead of a result: a code for programs, and a sentence for the planner of the call. */
 export class Refusal extends Error {
   constructor(code, sentence) {
     super(sentence);
@@ -10,11 +10,11 @@ export class Refusal extends Error {
   }
 }
 
-/** The refusal names `argument`. Days that exist in no month are refused too. */
+/** Parses a day; throws a Refusal that names `argument`. Days that do not exist, such as 30 February, are refused too. */
 export function dayOf(text, argument) {
   const day = Date.parse(`${text}T00:00:00Z`);
   if (Number.isNaN(day) || textOf(day) !== text)
-    throw new Refusal('DATE_INVALID', `\`${argument}\` is "${text}", which is no day. Write it as YYYY-MM-DD.`);
+    throw new Refusal('DATE_INVALID', `\`${argument}\` is "${text}", which is not a day. Write it as YYYY-MM-DD.`);
   return day;
 }
 

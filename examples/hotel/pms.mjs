@@ -1,4 +1,4 @@
-// The property management system: which rooms are free. A fixture; a real one would be asked over the network.
+// The property management system: which rooms are free. A fixture; a real system would be called over the network.
 import { after, dayOf, nightsBetween, Refusal } from './dates.mjs';
 
 const currency = 'ILS';
@@ -41,7 +41,7 @@ const day = (description) => ({ type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}$
  * log line may ever contain it.
  */
 export function openTools(token) {
-  if (!token) throw new Error('PMS_TOKEN is not set: name it under `env` of this server.');
+  if (!token) throw new Error('PMS_TOKEN is not set: add it under `env` of this server.');
   return {
     get_availability: {
       description: 'Free rooms and their prices between two days. Both days must be known: ask the calendar first where they are not.',

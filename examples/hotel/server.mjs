@@ -10,16 +10,16 @@ const servers = {
 };
 
 const name = process.argv[2] ?? '';
-if (!Object.hasOwn(servers, name)) fail(`Say which server this is to be: ${Object.keys(servers).join(' or ')}.`);
+if (!Object.hasOwn(servers, name)) fail(`Name the server to start: ${Object.keys(servers).join(' or ')}.`);
 const tools = await servers[name]().catch((error) => fail(error.message));
 
 function fail(sentence) {
-  // Standard output belongs to the protocol.
+  // Standard output is reserved for the protocol.
   process.stderr.write(`${sentence}\n`);
   process.exit(2);
 }
 
-/** Every tool only looks things up: a call may be repeated, and nobody has to be asked before. */
+/** Every tool only looks things up: a call may be repeated, and needs no approval. */
 const annotations = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 const listed = Object.entries(tools).map(([tool, { description, properties, required }]) => ({
   name: tool,

@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 const program = fileURLToPath(new URL('server.mjs', import.meta.url));
 const token = 'pms-token-of-the-spec-4b1d';
 
-/** Talks to a server like a client: all requests on its input, one answer a line. */
+/** Talks to a server as a client does: all requests on its input, one answer per line. */
 function speak(server, requests, env = { PMS_TOKEN: token }) {
   const lines = [{ method: 'notifications/initialized' }, ...requests.map((request, n) => ({ id: n + 1, ...request }))];
   const input = lines.map((line) => `${JSON.stringify({ jsonrpc: '2.0', ...line })}\n`).join('');
@@ -43,9 +43,9 @@ describe('the servers of the hotel', () => {
   });
 
   it.each([
-    [[], 'Say which server this is to be: calendar or pms.'],
-    [['toString'], 'Say which server this is to be: calendar or pms.'],
-    [['pms'], 'PMS_TOKEN is not set: name it under `env` of this server.'],
+    [[], 'Name the server to start: calendar or pms.'],
+    [['toString'], 'Name the server to start: calendar or pms.'],
+    [['pms'], 'PMS_TOKEN is not set: add it under `env` of this server.'],
   ])('do not start as %j without their requirements', (server, sentence) => {
     expect(speak(server, [], {})).toMatchObject({ status: 2, stdout: '', stderr: `${sentence}\n` });
   });

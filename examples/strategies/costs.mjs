@@ -1,9 +1,9 @@
-// What each strategy costs with a stand-in for a model: calls and tokens of the same questions, counted by the product. The replies are
-// made by rule, so that the figures are the same in every run; a real model writes longer ones, and may need more rounds.
+// What each strategy costs with a stand-in for a model: calls and tokens of the same questions, counted by the product. The replies
+// follow rules, so that the figures are the same in every run; a real model writes longer replies and may need more rounds.
 import { Supervised, until } from '../../tests/support/src/index.ts';
 import { ask } from '../../tests/support/src/system/index.ts';
 
-/** Questions for every strategy that answers from documents, and what a right answer contains. */
+/** Questions for every strategy that answers from documents, and the words that a right answer contains. */
 const questions = [
   { title: 'One fact', text: 'Who founded the Tidewater Clock Company?', holds: ['Ilse Brandvold'] },
   { title: 'Two hops', text: 'In which town was the founder of the Northlight Clock Company born?', holds: ['Saint Orrin'] },
@@ -37,7 +37,7 @@ async function served(env, program, use) {
 async function costOf(url, model, { text, holds }) {
   const messages = [{ role: 'user', content: text }];
   const { status, body } = await ask(url, { model, messages }, { 'x-conclave-cache': 'off' });
-  if (status !== 200) throw new Error(`${model} gave no answer to "${text}": ${body.error?.message}`);
+  if (status !== 200) throw new Error(`${model} did not answer "${text}": ${body.error?.message}`);
   const answer = String(body.choices[0].message.content);
   return { calls: body.conclave.calls, tokens: body.usage.total_tokens, isRight: holds.every((part) => answer.includes(part)) };
 }

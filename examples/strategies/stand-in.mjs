@@ -90,7 +90,7 @@ const citedLines = (block) =>
     return n === undefined ? [] : [{ n: Number(n), text, title: title.replace(/ <[^<>]*>$/, '') }];
   });
 
-/** What the steps of a run have found, as numbered passages. */
+/** The findings of the steps of a run, as numbered passages. */
 const broughtBy = (text) =>
   text
     .split(/\n(?=- )/)

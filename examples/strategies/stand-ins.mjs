@@ -1,4 +1,4 @@
-// The stand-ins for a model, each as a server on a free port that is asked like any other.
+// The stand-ins for a model, each as a model server on a free port.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -7,14 +7,14 @@ import { ScriptedModelServer } from '../../tests/support/src/index.ts';
 import { workspaceRoot } from '../../tools/workspace.mjs';
 import { replyTo } from './stand-in.mjs';
 
-/** The stand-in for templates that answer from documents. A token of it is four characters of the prompt that was sent. */
+/** The stand-in for templates that answer from documents. It counts four characters of the prompt as one token. */
 export const startStandIn = () =>
   ScriptedModelServer.start({
     models: ['stand-in'],
     script: [{ name: 'any call', match: () => true, reply: (request) => ({ text: replyTo(request), words: true }), times: Infinity }],
   });
 
-/** The stand-in of the hotel, which is a program of its own. */
+/** The stand-in of the hotel, which is a separate program. */
 export async function startHotelStandIn() {
   const args = [join(workspaceRoot, 'examples/hotel/model.mjs'), '0'];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { address, apiKey, models, tell, versionOf } from './capabilities.mjs';
 
 const cli = join(dirname(createRequire(import.meta.url).resolve('compatcanary')), 'cli.js');
-/** Its probes by our capabilities. */
+/** The probes of compatcanary for each of our capabilities. */
 const probes = {
   chat: ['chat.basic'],
   'chat, streamed': ['chat.streaming'],

@@ -1,5 +1,5 @@
-// deep-chat on a page of another origin, used like a person uses it: in Chromium, through its input and its button.
-/* global customElements, document -- of the page, in what it evaluates */
+// deep-chat on a page of another origin, used as a person would use it: in Chromium, through its input and its button.
+/* global customElements, document -- globals of the page, for the functions that it evaluates */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
@@ -26,8 +26,8 @@ const browser = await chromium.launch({
 });
 
 /**
- * Opens a chat. `service` is that of `directConnection`, as people write it, with a `function_handler` if it has tools.
- * @returns its page, and `say`, which asks and returns the answer, or the error that the person reads
+ * Opens a chat page. `service` is the service in `directConnection`, as users configure it, with a `function_handler` if it has tools.
+ * @returns the page, and `say`, which sends a question and returns the answer, or the error that the user sees
  */
 async function open(path, name, service, { stream = false, ...headers } = {}) {
   const page = await browser.newPage();

@@ -1,4 +1,4 @@
-// Prints docs/clients.md from what the clients found when they were last run.
+// Prints docs/clients.md from the results of the last run of the clients.
 import { readFileSync } from 'node:fs';
 
 const read = (name) => JSON.parse(readFileSync(`tests/clients/${name}.json`, 'utf8'));
@@ -27,9 +27,9 @@ export function clientsPage() {
     '',
     '<!-- Printed by `npm run docs` from tests/clients/results.json. -->',
     '',
-    'This page shows what third-party clients can do with the running program, with a scripted model behind it: e2e `clients`, `python-clients` and `browser-clients`, and in both',
-    'modes `npm run test:surface`. Each cell is a test. A dash means that the capability was not tried, usually because the client does not have it. A cell that fails must name an',
-    'upstream issue; otherwise its test fails.',
+    'This page shows what third-party clients can do with the running program, with a scripted model behind it. The e2e suites `clients`, `python-clients` and `browser-clients` run',
+    'them; `npm run test:surface` runs them in both modes. Each cell is a test. A dash means that the capability was not tried, usually because the client does not have it. A cell that',
+    'fails must name an upstream issue; otherwise its test fails.',
     '',
     row(heads),
     row(heads.map(() => '---')),

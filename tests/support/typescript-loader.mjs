@@ -1,5 +1,4 @@
-// `node --import <this file> script.ts`: runs a script of the workspace from its source, for tests that need a process of their own to
-// kill.
+// `node --import <this file> script.ts`: runs a script of the workspace from its source, for tests that need a separate process to kill.
 import { readFile } from 'node:fs/promises';
 import { register } from 'node:module';
 import { fileURLToPath } from 'node:url';

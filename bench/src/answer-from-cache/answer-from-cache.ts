@@ -25,11 +25,11 @@ const asked = 'How do I reset my password?';
 const inOtherWords = ['How can I reset my password?', 'How could I reset my password?', 'How do I properly reset my password?'];
 
 const fullRun = 'full run';
-const optedOut = 'full run that asks no cache';
+const optedOut = 'full run without caches';
 const exact = 'exact hit';
 const streamed = 'exact hit, streamed';
 const semantic = 'semantic hit';
-const backToBack = 'exact hit, the next right behind the last';
+const backToBack = 'exact hit, without a pause';
 
 interface Answered {
   /** From the request to the last byte of the answer, in milliseconds. */
@@ -153,9 +153,9 @@ export const answerFromCache: Benchmark = {
       return {
         definition: [
           `A fake model server (own process) sends its first token after ${schedule.firstTokenMs} ms and the next every ${schedule.gapMs} ms, ${schedule.tokens} in all. A full run makes ${callsOfRun} calls.`,
-          `${hitsPerRound} requests a round of each kind of hit and ${runs} of each full run, one after the other, not streamed unless said, timed from the request to the last byte. The standalone app on its SQLite`,
-          'file with shipped settings and the built-in embedder; all caches on. Exact: the question that was answered before. Semantic: the same in other words. Full runs ask what nobody has asked.',
-          'A hit calls no model, so what it adds is all of its time. Before the next hit its record is asked for, untimed, except where one is right behind the last. Each answer is checked by its header to have come from where its way says.',
+          `${hitsPerRound} requests a round of each kind of hit and ${runs} of each full run, one after the other, not streamed unless stated, timed from the request to the last byte. The standalone app on its SQLite`,
+          'file with shipped settings and the built-in embedder; all caches on. Exact: the question that was answered before. Semantic: the same in other words. Full runs ask new questions.',
+          'A hit calls no model, so what it adds is all of its time. Before the next hit the record of the last one is read, untimed, except for the hits without a pause. The header of each answer is checked: it must name the cache that the row names.',
         ],
         tables: [
           {

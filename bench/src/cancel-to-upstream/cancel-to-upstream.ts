@@ -56,7 +56,7 @@ export const cancelToUpstream: Benchmark = {
       closing.add(() => fake.close());
       const options = { modelUrl: fake.url, scratch, closing, profile };
       const modes: [Mode, readonly CancelScenario[]][] = [['embedded', scenarios('embedded', (await startEmbedded(options)).url)]];
-      const missing = embedded ? 'asked for with --embedded' : await storesObstacle();
+      const missing = embedded ? 'excluded by --embedded' : await storesObstacle();
       if (missing === null) {
         progress('starting Kafka, Redis and five services');
         modes.push(['distributed', scenarios('distributed', (await startDistributed(await startStores(closing), options)).url)]);
@@ -69,8 +69,8 @@ export const cancelToUpstream: Benchmark = {
       const results = await interleave(subjects, rounds, progress);
       return {
         definition: [
-          'A fake model server (own process) sends one token and then nothing. A client that reads a streamed answer closes its connection;',
-          'measured is the time until the model server sees the connection of that call closed. Direct: the client itself holds that connection.',
+          'A fake model server (own process) sends one token and then nothing. A client that reads a streamed answer closes its connection.',
+          'The figure is the time until the model server sees the connection of that call closed. Direct: the client itself holds that connection.',
           `${samples} disconnects a round each way. Embedded: the standalone app. Distributed: gateway, planner, experts, merger, graph-ingest as processes over Kafka and Redis.`,
         ],
         tables: [
@@ -99,7 +99,7 @@ export const cancelToUpstream: Benchmark = {
   },
 };
 
-/** When a client disconnects: during the model call of this role. */
+/** A moment at which a client disconnects: during the model call of the role `during`. */
 interface CancelScenario {
   readonly name: string;
   /** Base URL with /v1. */

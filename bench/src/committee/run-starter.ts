@@ -39,10 +39,10 @@ export class RunStarter {
     await this.ports.log.publish([header]);
     const end = await ended;
     if (end.outcome !== 'completed' || end.answer !== answer || end.rounds !== rounds || end.usage.calls !== this.calls)
-      throw new Error(`The run ended otherwise than scripted:\n${await this.story(runId)}`);
+      throw new Error(`The run did not end as scripted:\n${await this.story(runId)}`);
   }
 
-  /** What the run did, without its text and its lines of progress, shortened to what explains its end. */
+  /** The entries of the run without its text and its lines of progress, shortened to those that explain its end. */
   private async story(runId: string): Promise<string> {
     const { entries } = await this.ports.stream.read(runId, 0, 1_000);
     const told = entries.filter(({ kind }) => kind !== 'chunk' && kind !== 'progress');

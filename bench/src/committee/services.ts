@@ -35,7 +35,7 @@ export const committeeServices = Object.keys(services) as readonly CommitteeServ
 export interface RunningServices {
   readonly ports: OpenedPorts;
   readonly models: InstantModels;
-  /** What an acknowledged write survives, from the configuration. */
+  /** What an acknowledged write survives, according to the configuration. */
   readonly durability: 'process' | 'power';
   close(): Promise<void>;
 }

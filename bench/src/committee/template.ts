@@ -9,7 +9,7 @@ export const committeeTemplate: Template = {
   version: 'bench',
   description: '',
   strategy: 'agentic',
-  // One more than is used, so that the second round is also assessed.
+  // One more re-plan than is used, so that the second round is also assessed.
   max_agentic_rounds: rounds,
   gap_check: 'evidence',
   planner: { models: [instantModel], prompt: null },

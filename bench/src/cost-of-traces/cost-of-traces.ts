@@ -11,7 +11,7 @@ import { Worker } from '../processes/worker.js';
 
 const off = 'traces off';
 const on = 'traces on';
-const unreachable = 'traces on, nobody listens';
+const unreachable = 'traces on, no collector';
 const script = new URL('./conclave-worker.js', import.meta.url);
 
 /** An address on which nothing listens. */
@@ -60,7 +60,7 @@ export const costOfTraces: Benchmark = {
       return {
         definition: [
           `An agentic run: plan, 4 experts, gap check, re-plan, 4 experts, gap check, answer: ${callsPerRun} model calls that are answered at once.`,
-          'Each side is one process of its own; only one of them works at a time. The collector is in a process of its own, and not counted.',
+          'Each side is a separate process; only one of them works at a time. The collector is another process, which is not counted.',
           `${order.concurrency} runs at a time, ${order.runs} a round. ${traces > 0 ? Math.round(spans / traces) : 0} spans a run arrived.`,
         ],
         tables: [

@@ -11,7 +11,7 @@ interface CountLine {
 const lines: readonly CountLine[] = [
   { count: 'transactions', text: 'SQLite transactions', target: 14, step: 1 },
   { count: 'awaited', text: 'commits that are awaited', target: null, step: 1 },
-  { count: 'statements', text: 'SQLite statements, those that begin and end transactions among them', target: 200, step: 1 },
+  { count: 'statements', text: 'SQLite statements, including those that begin and end transactions', target: 200, step: 1 },
   { count: 'bytes', text: 'bytes of all values added to the tables', target: 100_000, step: 500 },
   { count: 'states', text: "times the store makes JSON of the run's state", target: null, step: 1 },
   { count: 'checks', text: 'events checked against their schemas', target: null, step: 1 },
@@ -34,7 +34,7 @@ ${lines.map(({ count, text, target, step }) => `| ${text} | ${Math.ceil(counts[c
 export function above(page: string, counts: RunCounts): readonly string[] {
   return lines.flatMap(({ count, text, step }) => {
     const row = page.split('\n').find((line) => line.startsWith(`| ${text} |`));
-    if (!row) throw new Error(`The page says nothing of "${text}".`);
+    if (!row) throw new Error(`The page has no row "${text}".`);
     const recorded = Number(row.split('|')[2]);
     return counts[count] >= recorded + step ? [`${text}: ${counts[count]}, recorded ${recorded}`] : [];
   });

@@ -29,6 +29,6 @@ describe('the counted costs of a run', () => {
     expect(above(countsPage(counts), { ...counts, statements: 41 })).toEqual([expect.stringContaining('41, recorded 40')]);
     expect(above(countsPage(counts), { ...counts, bytes: 1_499 })).toEqual([]);
     expect(above(countsPage(counts), { ...counts, bytes: 1_500 })).toEqual([expect.stringContaining('1500, recorded 1000')]);
-    expect(() => above('', counts)).toThrow('says nothing');
+    expect(() => above('', counts)).toThrow('has no row');
   });
 });

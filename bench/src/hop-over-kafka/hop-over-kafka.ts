@@ -77,7 +77,7 @@ async function measureRuns({ starter, calls }: Awaited<ReturnType<typeof startCo
     taken.push((performance.now() - from) / hopsPerRun);
   }
   const made = (await calls()) - before;
-  if (made !== runs * callsPerRun) throw new Error(`${made} model calls were made where ${runs * callsPerRun} were to be made.`);
+  if (made !== runs * callsPerRun) throw new Error(`${made} model calls were made instead of ${runs * callsPerRun}.`);
   return taken;
 }
 

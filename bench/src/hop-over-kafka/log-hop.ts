@@ -10,7 +10,7 @@ export class LogHop {
 
   private constructor(
     private readonly log: EventLog,
-    /** Padding that makes the event as large as the broker's ping. */
+    /** Padding that makes the event as large as the record of the broker's ping. */
     private readonly filling: string,
     private consumption: Consumption | null,
   ) {}
@@ -53,7 +53,7 @@ export class LogHop {
     let timer: NodeJS.Timeout | undefined;
     const arrival = new Promise<number>((resolve, reject) => {
       this.arrived.set(id, resolve);
-      timer = setTimeout(() => reject(new Error(`An event did not come to its handler within ${hopWithinMs / 1_000} s.`)), hopWithinMs);
+      timer = setTimeout(() => reject(new Error(`An event did not reach its handler within ${hopWithinMs / 1_000} s.`)), hopWithinMs);
     });
     const from = performance.now();
     const publishing = this.log.publish([event]);

@@ -1,6 +1,6 @@
 import { digits, type Spread } from './statistics.js';
 
-/** A target from benchmarks.md. */
+/** A target from docs/benchmarks.md. */
 export interface Target {
   readonly atMost?: number;
   readonly atLeast?: number;

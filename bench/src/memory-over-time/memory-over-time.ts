@@ -22,7 +22,7 @@ const noGrowth = 1.1;
 
 const kinds = [
   ['heap', 'heap after a collection'],
-  ['rss', 'RSS as it stands'],
+  ['rss', 'RSS before the collection'],
 ] as const satisfies readonly (readonly [keyof MemoryNote, string])[];
 
 /** Megabytes by minute. */
@@ -77,7 +77,7 @@ export const memoryOverTime: Benchmark = {
   async run({ quick, embedded, progress, profile }: BenchmarkOptions): Promise<Report> {
     const minutes = quick ? 2 : 10;
     const everyMs = quick ? 5_000 : 10_000;
-    const missing = embedded ? 'asked for with --embedded' : await storesObstacle();
+    const missing = embedded ? 'excluded by --embedded' : await storesObstacle();
     const modes: readonly Mode[] = missing === null ? ['embedded', 'distributed'] : ['embedded'];
     const soaked = new Map<Mode, Soaked>();
     for (const mode of modes) {

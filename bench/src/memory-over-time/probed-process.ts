@@ -27,7 +27,7 @@ export class ProbedProcess {
     for (;;) {
       const lines = existsSync(this.file) ? readFileSync(this.file, 'utf8').split('\n').slice(0, -1) : [];
       if (lines.length >= this.asked) return JSON.parse(lines[this.asked - 1]!) as MemoryNote;
-      if (performance.now() > end) throw new Error(`${this.name} did not tell its memory within ${noteWithinMs / 1_000} s.`);
+      if (performance.now() > end) throw new Error(`${this.name} did not report its memory within ${noteWithinMs / 1_000} s.`);
       await delay(20);
     }
   }

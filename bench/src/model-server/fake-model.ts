@@ -48,7 +48,7 @@ export class FakeModel {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.waiting.delete(key);
-        reject(new Error(`The fake model server did not tell within ${noteWithinMs / 1000} s that a call was "${key}".`));
+        reject(new Error(`The fake model server did not report within ${noteWithinMs / 1000} s that a call was "${key}".`));
       }, noteWithinMs);
       this.waiting.set(key, (note) => {
         clearTimeout(timer);

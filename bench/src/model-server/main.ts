@@ -6,7 +6,7 @@ import { markOf, monotonicMs, stampedToken, workOf, type CallNote } from './prot
 import { scriptedRole, unstreamedAnswer, wholeReply, type Schedule, type ScriptedRole } from './schedule.js';
 
 /**
- * A fake OpenAI-compatible model server with fixed latencies, in its own process so that the benchmark does not delay it. Tells its
+ * A fake OpenAI-compatible model server with fixed latencies, in its own process so that the benchmark does not delay it. Notifies its
  * parent when a call begins (`begun`) and when its connection is closed before its end (`closed`).
  */
 let schedule: Schedule = { firstTokenMs: 0, gapMs: 0, tokens: 1, hang: null };

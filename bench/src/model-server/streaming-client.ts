@@ -82,6 +82,6 @@ export async function streamChat({
 
 function contentOf(data: string): string {
   const value = JSON.parse(data) as { error?: unknown; choices?: { delta?: { content?: string | null } }[] };
-  if (value.error) throw new Error(`An error came in the stream: ${data}`);
+  if (value.error) throw new Error(`The stream contains an error: ${data}`);
   return value.choices?.[0]?.delta?.content ?? '';
 }

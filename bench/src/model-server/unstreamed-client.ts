@@ -23,14 +23,14 @@ export class UnstreamedClient {
     this.body = JSON.stringify({ model: options.model, messages: [{ role: 'user', content: prompt }] });
   }
 
-  /** Milliseconds until the whole answer was read. Throws for any other status than 200, or any other answer than `expected`. */
+  /** Milliseconds until the whole answer was read. Throws for any status other than 200 and any answer other than `expected`. */
   async ask(expected: string): Promise<number> {
     const from = performance.now();
     const { status, text } = await this.send();
     const took = performance.now() - from;
     const content =
       status === 200 ? (JSON.parse(text) as { choices?: { message?: { content?: string } }[] }).choices?.[0]?.message?.content : null;
-    if (content !== expected) throw new Error(`${status} and not the model's answer: ${text.slice(0, 500)}`);
+    if (content !== expected) throw new Error(`${status} instead of the model's answer: ${text.slice(0, 500)}`);
     return took;
   }
 

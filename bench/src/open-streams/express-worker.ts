@@ -1,6 +1,6 @@
 import express from 'express';
 
-/** What Express alone does for the same streams: a first event, then a comment every ten seconds. */
+/** Sends the same streams with Express alone: a first event, then a comment every ten seconds. */
 const heartbeatMs = 10_000;
 const first = `event: snapshot\ndata: ${JSON.stringify({ text: 'x'.repeat(Number(process.env['FIRST_EVENT_BYTES'])) })}\n\n`;
 

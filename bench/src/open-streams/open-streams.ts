@@ -78,7 +78,7 @@ export const openStreams: Benchmark = {
       definition: [
         `${order.runs} runs wait for a model; ${order.viewers} clients, each on a connection of its own, read GET /v1/runs/{id}/events of them. Then ${order.chats} chats are streamed beside them, ${answer.tokens} tokens each, one every ${answer.gapMs} ms.`,
         'Memory of a viewer: resident memory after two collections with all viewers open, less that with 100 of them, by viewer. Every process is started anew for each round.',
-        'Each viewer must have read a heartbeat after the chats, each chat all its tokens in order, and each viewer the end of its run when the runs are cancelled; else the benchmark fails.',
+        'The benchmark fails unless each chat receives all its tokens in order, and each viewer reads a heartbeat after the chats and the end of its run when the runs are cancelled.',
         `${bare}: the same viewers read a first event of the same size and a comment every ten seconds from an app of Express.`,
       ],
       tables: [

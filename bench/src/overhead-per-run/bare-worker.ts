@@ -11,7 +11,7 @@ const isShipped = process.argv[2] === 'shipped';
 hostRounds({
   facts: ['nothing is stored'],
   run: async () => {
-    if ((await runBare(steps, isShipped)) !== answer) throw new Error('The run ended otherwise than scripted.');
+    if ((await runBare(steps, isShipped)) !== answer) throw new Error('The run did not end as scripted.');
   },
   calls: () => models.calls(),
   close: async () => undefined,

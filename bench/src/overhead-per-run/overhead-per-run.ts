@@ -108,7 +108,7 @@ async function startSides(
 async function measure({ name, worker }: Side, order: RoundOrder, calls: number): Promise<RoundResult> {
   const result = await worker.call<RoundResult>('round', order);
   const expected = order.runs * calls;
-  if (result.calls !== expected) throw new Error(`${name} made ${result.calls} model calls where ${expected} were to be made.`);
+  if (result.calls !== expected) throw new Error(`${name} made ${result.calls} model calls instead of ${expected}.`);
   return result;
 }
 
@@ -197,7 +197,7 @@ const benchmarkOf = (subject: Subject): Benchmark => ({
           subject.definition,
           'The model is a function inside each process that answers at once, the same code on all sides, as are prompts and parsers.',
           'A run lasts from its acceptance to its terminal entry in the run stream (Conclave), or from invoke to its end (LangGraph.js).',
-          'Each side is one process of its own; only one of them works at a time. Overhead = time per run minus that of no engine.',
+          'Each side is a separate process; only one of them works at a time. Overhead = time per run minus that of no engine.',
           ...facts,
         ],
         tables,

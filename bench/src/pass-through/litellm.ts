@@ -6,7 +6,7 @@ import { freePorts, workspaceRoot } from '@conclave/test-support/system';
 import type { Closing } from '../processes/closing.js';
 import type { Scratch } from '../processes/scratch.js';
 
-/** What deploy/stack/python-environment.mjs exports. */
+/** An environment of deploy/stack/python-environment.mjs. */
 interface PythonEnvironment {
   missing(): { readonly reason: string } | null;
   install(): Promise<string>;
@@ -57,7 +57,7 @@ export async function startLitellm(
     program: python,
     args: ['-m', 'litellm.proxy.proxy_cli', '--config', join(folder, 'conclave.yaml'), '--host', '127.0.0.1', '--port', String(port)],
     cwd: folder,
-    // Otherwise its list of prices is loaded from the network.
+    // Without LITELLM_LOCAL_MODEL_COST_MAP it would download its list of prices.
     env: { LITELLM_MASTER_KEY: key, LITELLM_LOCAL_MODEL_COST_MAP: 'True', NODE_OPTIONS: undefined },
     ready: `http://127.0.0.1:${port}/health/liveliness`,
     readyTimeoutMs: 180_000,

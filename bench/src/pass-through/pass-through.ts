@@ -32,7 +32,7 @@ const direct = 'direct';
 const ours = 'Conclave embedded';
 const portkey = 'Portkey';
 const litellm = 'LiteLLM';
-/** It would take most of the time of the benchmark. */
+/** LiteLLM receives this many times fewer concurrent requests; it would otherwise take most of the time of the benchmark. */
 const fewerForLitellm = 5;
 
 function subject(

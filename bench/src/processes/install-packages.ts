@@ -7,7 +7,7 @@ export interface PackagesToInstall {
   readonly folder: string;
   readonly isInstalled: () => boolean;
   readonly mayInstall: boolean;
-  /** Printed while it is installed, e.g. why it takes long. */
+  /** Printed during the installation, such as the reason why it takes long. */
   readonly note?: string;
   readonly progress: (text: string) => void;
 }

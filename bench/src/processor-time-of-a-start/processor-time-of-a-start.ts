@@ -44,7 +44,7 @@ export const processorTimeOfAStart: Benchmark = {
           try {
             const { pid } = await launch({ app, home, portName: portNameOf(app), closing: ending, profile, ready: saysReady });
             const seconds = cpuSecondsOf(pid);
-            if (seconds === null) throw new Error('This system does not tell what processor time a process has used.');
+            if (seconds === null) throw new Error('This system does not report the processor time of a process.');
             return seconds * 1_000;
           } finally {
             await ending.run();
@@ -55,9 +55,9 @@ export const processorTimeOfAStart: Benchmark = {
       const least = (name: string): number => Math.min(...results.get(name)!);
       return {
         definition: [
-          'User and system time of a process, all its threads, from its start until its log says `Ready.`, when `/health/ready` says yes too. One service at a time, with',
-          "shipped settings and one model server, on a broker and a Redis of the benchmark's own; the first start of each, which makes the topics, is thrown away.",
-          'Judged is the least of all rounds: what else the machine does can only add to it.',
+          'User and system time of a process, all its threads, from its start until its log says `Ready.`, when `/health/ready` also returns 200. One service at a time, with',
+          "shipped settings and one model server, on a broker and a Redis of the benchmark's own; the first start of each, which creates the topics, is discarded.",
+          'The lowest value of all rounds is judged, because other work of the machine can only add to it.',
         ],
         tables: [
           {
@@ -67,7 +67,7 @@ export const processorTimeOfAStart: Benchmark = {
           },
         ],
         findings: services.map((name): Finding => ({
-          what: `${name}: processor time until it is ready, the least of ${rounds}`,
+          what: `${name}: processor time until it is ready, the lowest of ${rounds}`,
           reference: emptyProcess,
           value: spread([least(name)]),
           unit: 'ms',

@@ -17,7 +17,7 @@ const byTheClock = new Set([
   ...['renew-process', 'raise-generation', 'live-processes', 'park-runs'],
   ...['due-timers', 'next-timer', 'find-unpublished', 'probe', 'forget-published'],
 ]);
-/** Load is reported with the leases, and a slot is kept for a while after its call. */
+/** Requests whose time varies: load is reported with the leases, and a slot is kept for a while after its call. */
 const untimely = new Set(['acquire-slot', 'release-slot']);
 const loadChannel = /hint:load$/;
 

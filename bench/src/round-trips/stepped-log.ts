@@ -48,7 +48,7 @@ export class SteppedLog implements EventLog {
       if (this.published.has(event.id)) continue;
       this.published.add(event.id);
       const encoded = await encodeEvent(event, this.parts.blobs);
-      // As on Kafka once a member has its partitions: no other member can have begun later records.
+      // `fresh` as on Kafka once a member has its partitions: no other member can have begun later records.
       const record: RawRecord = { fresh: true, partition: 0, offset: String((this.offset += 1)), appendedAt: Date.now(), ...encoded };
       for (const { subscription, pool } of this.members) {
         if (!subscription.topics.includes(event.topic)) continue;
@@ -59,7 +59,7 @@ export class SteppedLog implements EventLog {
   }
 
   async subscribe(subscription: Subscription): Promise<Consumption> {
-    const refused = (): Promise<void> => Promise.reject(new Error(`A record of ${subscription.group} was put aside.`));
+    const refused = (): Promise<void> => Promise.reject(new Error(`A record of ${subscription.group} was set aside.`));
     const pool = new DeliveryPool({ subscription, ...this.parts, publish: (events) => this.publish(events), publishDead: refused });
     this.members.push({ subscription, pool });
     return {

@@ -62,10 +62,10 @@ These are the requests of one hop of a run to Redis in distributed mode, from th
 reports its requests (\`MONITOR\`) while the committee of the benchmarks takes its second run through all services, one record at a time. The test
 fails if a hop makes any other request than those listed here, so a count can rise only together with this table.
 
-The column "Apart" has the appends to the run stream, whose number depends on the text and progress to show. No request of a hop waits for one: lines that
+The column "Apart" contains the appends to the run stream, whose number depends on the text and progress to show. No request of a hop waits for one: lines that
 announce a call are sent beside it, those about its reply beside \`finish-step\`, and lines of one turn of the event loop are one append (as here, where models
-answer at once). A result is published when all its lines are stored. Not counted are slots of a provider, two
-round trips if a process has none (a freed slot is kept for half a second: \`jest libs/calls provider-slot\`), and requests that depend on the clock and not
+answer at once). A result is published when all its lines are stored. Two kinds of requests are not counted: those for slots of a provider (two
+round trips if a process has none; a freed slot is kept for half a second: \`jest libs/calls provider-slot\`), and those that depend on the clock and not
 on the load: leases, due timers, sweeps, and reading a provider's circuit breaker at most once a second.
 
 | Hop | What it is | Round trips | At most | Apart | Which |

@@ -95,10 +95,10 @@ export const shortBesideLongTasks: Benchmark = {
       const p99 = (taken: readonly number[]): number => quantile(taken, 0.99);
       return {
         definition: [
-          `Two equal worker processes of apps/experts with ${slots} slots, each on a task class of its own whose topic has one partition. Each class gets a short task every ${everyMs} ms,`,
+          `Two equal worker processes of apps/experts with ${slots} slots, each on its own task class, whose topic has one partition. Each class gets a short task every ${everyMs} ms,`,
           `on which the fake model works ${shortMs} ms; one of them, in turn, first gets ${longTasks} tasks of ${longMs / 1_000} s, and short tasks are measured while those run.`,
-          'So the short tasks alone are measured in the same seconds, on a worker that differs in nothing but the long tasks.',
-          'Measured from publishing a short task to its result on results.ready. Every task is checked to take one model call; results that come twice are counted (delivery is at least once).',
+          'So the short tasks alone are measured in the same seconds, on a worker that differs only in having no long tasks.',
+          'The figure is the time from publishing a short task to its result on results.ready. Every task is checked to take one model call; results that come twice are counted (delivery is at least once).',
           "Broker and Redis (appendfsync always) are the benchmark's own and on the same machine.",
         ],
         tables: [

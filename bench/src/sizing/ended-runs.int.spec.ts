@@ -11,7 +11,7 @@ import type { Hop } from '../round-trips/stepped-log.js';
 import { startStepped, type SteppedServices } from '../round-trips/stepped-services.js';
 import { bytesOf, keptOfRun, type KeptKey } from './kept-of-run.js';
 
-/** What settled design allows an ended run to keep, and for how long its stream stays. */
+/** Bytes that an ended run may keep. Its stream stays for an hour. */
 const atMostBytes = 20_000;
 const hourMs = 60 * 60 * 1000;
 
@@ -23,7 +23,7 @@ const threeCalls: Template = {
 };
 const planOfOne = JSON.stringify({ tasks: [{ id: 'x1', task: 'Say how walls keep warmth', capability: 'expert.general', needs: [] }] });
 
-/** The models of the benchmarks, whose planner dispatches one task where the prompt knows one expert. */
+/** The models of the benchmarks; their planner dispatches one task if the prompt lists one expert. */
 function models(): InstantModels {
   const instant = instantModels();
   return {
@@ -70,10 +70,10 @@ describe('What an ended run leaves in Redis', () => {
     }
     return { runId: header.runId, hops, calls: instant.calls() - before };
   }
-  /** The keys of a run once the store has been told what is on the log, which is a moment after the end. */
+  /** The keys of a run once the store knows which outputs are on the log, which is a moment after the end. */
   const settled = async (runId: string): Promise<readonly KeptKey[]> => {
     const bodies = async (): Promise<readonly string[]> => [
-      // Behind the nonce of its commit.
+      // The nonce of the commit precedes the body.
       ...Object.values(await redis.hgetall(await keyOf(runId, 'applied'))).map((value) => value.slice(36)),
       ...Object.entries(await redis.hgetall(await keyOf(runId, 'journal'))).flatMap(([field, value]) =>
         field.startsWith('outcome:') ? [value] : [],
@@ -90,7 +90,7 @@ describe('What an ended run leaves in Redis', () => {
   it.each([
     ['three calls', threeCalls, 3],
     ['thirteen calls', committeeTemplate, callsPerRun],
-  ] as const)('of %s is at most 20 KB, beside the stream that its viewers have for an hour', async (_calls, template, expected) => {
+  ] as const)('of %s is at most 20 KB, in addition to the stream, which is kept for an hour', async (_calls, template, expected) => {
     const { runId, calls } = await run(template);
     expect(calls).toBe(expected);
     const stored = await services.redis.store.runs.read(runId);
@@ -103,7 +103,7 @@ describe('What an ended run leaves in Redis', () => {
     expect(bytesOf(long)).toBeLessThanOrEqual(atMostBytes);
   });
 
-  it('is enough for every record that comes once more: nobody calls a model, and nothing is put out or changed', async () => {
+  it('is enough for every record that is delivered again: no model is called, and nothing is published or changed', async () => {
     const { runId, hops } = await run(committeeTemplate);
     await settled(runId);
     const { log } = services;

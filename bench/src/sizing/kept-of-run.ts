@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis';
 
-/** A key of a run and what it takes. */
+/** A key of a run and the memory that it uses. */
 export interface KeptKey {
-  /** The name of the key behind the run's id. */
+  /** The part of the key's name after the run's id. */
   readonly name: string;
   /** Memory of the key, its name and its value. */
   readonly bytes: number;

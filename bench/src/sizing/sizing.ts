@@ -30,11 +30,11 @@ const inRedis = 'Redis (memory)';
 interface Stored {
   readonly where: string;
   readonly bytes: number;
-  /** For what is kept so long and no longer; else every day adds to it. */
+  /** Seconds after which the data is deleted; absent if every day adds to it. */
   readonly keptSeconds?: number;
 }
 
-/** Milliseconds that the stream of an ended run stays, and a moment. */
+/** Milliseconds that the stream of an ended run stays, plus a minute. */
 const streamMs = (hourSeconds + 60) * 1000;
 
 interface Measured {
@@ -191,7 +191,7 @@ export const sizing: Benchmark = {
   obstacle: async () => null,
   async run(options: BenchmarkOptions): Promise<Report> {
     const runs = options.quick ? 40 : 400;
-    const missing = options.embedded ? 'asked for with --embedded' : await storesObstacle();
+    const missing = options.embedded ? 'excluded by --embedded' : await storesObstacle();
     const modes: readonly Mode[] = missing === null ? ['embedded', 'distributed'] : ['embedded'];
     const tables: Table[] = [];
     for (const mode of modes) {

@@ -106,7 +106,7 @@ export const subTopicsAtOnce: Benchmark = {
         definition: [
           `A fake model server (own process) answers each call after ${schedule.firstTokenMs} ms. A question of the strategy decompose is split into ${subTopics.length} sub-topics, each of which`,
           'searches a folder of documents and reads what it found; then the answer is written. The gateway is the standalone app on its SQLite file.',
-          `Compared is a client that makes ${callsInTurn} calls one after the other: the split, one sub-topic and the answer, which cannot overlap. ${requests} of each a round.`,
+          `The reference is a client that makes ${callsInTurn} calls one after the other: the split, one sub-topic and the answer, which cannot overlap. ${requests} of each a round.`,
         ],
         tables: [
           {

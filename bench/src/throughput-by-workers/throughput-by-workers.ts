@@ -177,8 +177,8 @@ export const throughputByWorkers: Benchmark = {
       return {
         definition: [
           `A fake model server (own process) answers every call after ${latencyMs} ms. Workers are processes of apps/experts with ${slots} slots each, every group of them`,
-          `(${workers.join(', ')}) on a task class and consumer group of its own; all are up all the time, one group at a time has work.`,
-          `More tasks than they can finish are put on the class's topic at once, evenly over its ${partitions} partitions; tasks/s are counted off results.ready for ${sizes.measuredS} s,`,
+          `(${workers.join(', ')}) on its own task class and consumer group; all run all the time, and one group at a time has work.`,
+          `More tasks than they can finish are put on the class's topic at once, evenly over its ${partitions} partitions; tasks/s are counted from results.ready for ${sizes.measuredS} s,`,
           `beginning ${sizes.warmS} s after the first result. Efficiency = tasks/s per worker / tasks/s of one worker in the same round.`,
           "Every task is checked to take one model call; results that come twice are counted (delivery is at least once). Broker and Redis (appendfsync always) are the benchmark's own and on the same machine.",
         ],
@@ -186,7 +186,7 @@ export const throughputByWorkers: Benchmark = {
         findings: findingsOf(results, workers),
         notes: [
           `${board.repeated} results came more than once.`,
-          `A machine that is at least ${fullAt * 100} % busy (with whatever else runs on it) is the limit; what is measured there is it, so no target is held against it. "Machine full at" is what its cores would do if nothing else ran on them.`,
+          `A machine that is at least ${fullAt * 100} % busy (with whatever else runs on it) limits the workers, so no target is judged there. "Machine full at" is the rate at which its cores would be fully used if nothing else ran on them.`,
         ],
       };
     } finally {

@@ -143,10 +143,10 @@ export const timeToFirstToken: Benchmark = {
       );
       return {
         definition: [
-          `A fake model server (own process) sends its first token after ${schedule.firstTokenMs} ms and the next every ${schedule.gapMs} ms, ${schedule.tokens} in all; every token says when it left.`,
+          `A fake model server (own process) sends its first token after ${schedule.firstTokenMs} ms and the next every ${schedule.gapMs} ms, ${schedule.tokens} in all; every token contains the time at which it was sent.`,
           `${requests} streamed requests a round each way, one after the other, read by the same client: ${direct} (no gateway), ${passThrough} (${directModel}),`,
           `and ${synthesis} (a run of the strategy single-pass: plan, one expert, answer). The gateway is the standalone app on its SQLite file, with shipped settings.`,
-          'Added = figure of the way minus the figure direct, in the same round. Every answer is checked to have each token once and in order.',
+          'Added = figure of the row minus that of the direct requests, in the same round. Every answer is checked to have each token once and in order.',
         ],
         tables: [tableOf(results)],
         findings: findingsOf(results),

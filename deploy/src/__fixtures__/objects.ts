@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../stack/helm.mjs';
 
-/** What the specs read of the objects of the chart. */
+/** The parts of the chart's objects that the specs read. */
 export interface Variable {
   readonly name: string;
   readonly value?: string;

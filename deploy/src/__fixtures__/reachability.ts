@@ -20,7 +20,7 @@ interface Policy {
   };
 }
 
-/** Everybody: to whom a direction is open if no policy selects it. */
+/** The peer of a direction that no policy selects: it is open to everybody. */
 export const anybody = 'anybody';
 
 const selects = (labels: Labels, wanted: Labels = {}): boolean => Object.entries(wanted).every(([name, value]) => labels[name] === value);
@@ -35,7 +35,7 @@ function nameOf({ namespaceSelector, podSelector, ipBlock }: Peer): string {
   return podSelector?.matchLabels ? `${namespace}/${list(podSelector.matchLabels)}` : namespace;
 }
 
-/** Without peers a rule is open to everybody, without ports to all of them. */
+/** A rule without peers applies to everybody, and one without ports to all ports. */
 const reach = (rules: readonly Rule[], side: 'from' | 'to'): readonly string[] =>
   rules.flatMap((rule) => {
     const peers = rule[side] ? rule[side].map(nameOf) : [anybody];
@@ -44,8 +44,8 @@ const reach = (rules: readonly Rule[], side: 'from' | 'to'): readonly string[] =
   });
 
 /**
- * Who reaches the pods of a workload, and whom they reach, as Kubernetes adds policies up: a pod that no policy of a direction selects is
- * open in it; otherwise what any of them allows is allowed. Entries are `peer:port`, sorted.
+ * The peers that reach the pods of a workload, and those that the pods reach. As in Kubernetes, a direction is open if no policy selects the
+ * pods for it; otherwise everything is allowed that any of the policies allows. Entries are `peer:port`, sorted.
  */
 export function reachability(objects: readonly KubernetesObject[], { labels }: Workload) {
   const selecting = ofKind<Policy>(objects, 'NetworkPolicy')

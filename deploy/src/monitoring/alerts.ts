@@ -15,7 +15,7 @@ export interface Alert {
   /** Seconds for which it must be true. */
   readonly for: number;
   readonly summary: string;
-  /** What it is about, with values of the alert. */
+  /** Describes the case, with values of the alert. */
   readonly description: string;
   /** Series with which it fires after twenty minutes, its labels then, and series with which it does not. */
   readonly fires: Given;
@@ -24,8 +24,8 @@ export interface Alert {
 }
 
 /**
- * A counter that has grown, or did not exist before: its first count is not an increase for Prometheus. "Before" is some minutes, in which a
- * process that hung for a moment was seen: its old counts must not look new when they come back.
+ * A counter that has grown, or did not exist before: Prometheus does not treat the first value of a series as an increase. "Before" covers
+ * several minutes, so that the old counts of a process that hung for a moment do not look new when it answers again.
  */
 const grew =
   (name: Counter, by: string, seconds: number, where = '') =>
@@ -99,7 +99,7 @@ export const alerts: readonly Alert[] = [
     description: 'A record of {{ $labels.topic }} could not be handled by {{ $labels.service }} and became a dead letter.',
     fires: { 'conclave_dead_letters_total{topic="plan.created",service="merger"}': '0x15 1x20' },
     with: { topic: 'plan.created', service: 'merger' },
-    // Its process was not seen fifteen minutes ago.
+    // The process was not scraped fifteen minutes ago.
     quiet: { 'conclave_dead_letters_total{topic="plan.created",service="merger"}': '2x3 stale _x3 2x33' },
   },
   {
@@ -141,7 +141,7 @@ export const alerts: readonly Alert[] = [
     expr: (t) => `max by (provider) (max_over_time(conclave_provider_breaker[${t(60)}])) == 2`,
     for: 60,
     summary: 'A model server does not answer',
-    description: 'The circuit breaker of the provider {{ $labels.provider }} is open: its calls fail, and it gets none for a while.',
+    description: 'The circuit breaker of the provider {{ $labels.provider }} is open: its calls fail, and it receives none for a while.',
     fires: { 'conclave_provider_breaker{provider="local"}': '0x5 2x25' },
     with: { provider: 'local' },
     quiet: { 'conclave_provider_breaker{provider="local"}': '0x30' },
@@ -328,7 +328,7 @@ export const alerts: readonly Alert[] = [
     expr: grew('webhook_deliveries_total', 'webhook', 900, '{outcome="dead"}'),
     for: 0,
     summary: 'A webhook was given up',
-    description: 'The webhook {{ $labels.webhook }} could not be reached; its receiver was not told of the end of a run.',
+    description: 'The webhook {{ $labels.webhook }} could not be reached; its receiver was not notified of the end of a run.',
     fires: { 'conclave_webhook_deliveries_total{webhook="team",outcome="dead"}': '_x15 1x25' },
     with: { webhook: 'team' },
     quiet: { 'conclave_webhook_deliveries_total{webhook="team",outcome="failed"}': '_x15 1x25' },

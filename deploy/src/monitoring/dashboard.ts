@@ -3,7 +3,7 @@ import type { Query } from './queries.js';
 /** Unit as Grafana names it. */
 export type Unit = 's' | 'short' | 'percentunit' | 'reqps' | 'cpm' | 'bytes' | 'none' | 'bool_on_off' | 'currencyUnits' | 'cps';
 
-/** From which value on a panel is orange, and from which red. */
+/** The values from which a panel is orange or red. */
 export interface Worry {
   readonly orange?: number;
   readonly red?: number;
@@ -11,7 +11,7 @@ export interface Worry {
 
 export interface Panel {
   readonly title: string;
-  /** What it shows and when to worry, in plain words. */
+  /** States what the panel shows and when to worry, in plain words. */
   readonly description: string;
   readonly kind: 'stat' | 'timeseries' | 'table';
   readonly unit: Unit;
@@ -34,7 +34,7 @@ export interface Dashboard {
   readonly rows: readonly Row[];
 }
 
-/** The Prometheus that the reader chose. */
+/** The Prometheus that the reader selected. */
 const source = { type: 'prometheus', uid: '${source}' } as const;
 const heights = { stat: 4, timeseries: 8, table: 8 } as const;
 

@@ -9,7 +9,7 @@ const read = (file: string): string => readFileSync(path.join(root, file), 'utf8
 const panels = dashboards.flatMap(({ rows }) => rows.flatMap((row) => row.panels));
 const list: Readonly<Record<string, unknown>> = metricList;
 
-/** Names of our metrics in an expression that the list does not have. */
+/** Names of our metrics in an expression that are not in the list. */
 const unknown = (expr: string): readonly string[] =>
   [...expr.matchAll(/\bconclave_(\w+)/g)]
     .map(([, name]) => name!)
@@ -61,13 +61,13 @@ describe('the runbooks', () => {
     .slice(1)
     .map((section) => [section.split('\n')[0]!, section] as const);
 
-  it('have a section for every alert, and none for another', () => {
+  it('have one section for every alert, and no others', () => {
     expect(sections.map(([name]) => name)).toEqual(alerts.map(({ name }) => name));
     for (const { name } of alerts)
       expect(printMonitoring()['deploy/prometheus/rules/conclave.yml']).toContain(`docs/guides/runbooks.md#${anchorOf(name)}`);
   });
 
-  it('say of each the cause, what people see and what to do', () => {
+  it('state for each alert the cause, what people see and what to do', () => {
     for (const [name, section] of sections)
       expect([name, ['**Cause.**', '**What people see.**', '**What to do.**'].every((part) => section.includes(part))]).toEqual([
         name,

@@ -72,13 +72,13 @@ export const total = <N extends Counter>(name: N, by: readonly LabelOf<N>[] = []
   legend: legendOf(by) || 'all',
 });
 
-/** A share of something that may never have happened: 0 then, and no data only without the whole. */
+/** A share of something that may never have happened, which is then 0. It has no data only if the whole has none. */
 export const share = (part: string, whole: string, legend: string): Query => ({
   expr: `((${part}) or 0 * (${whole})) / (${whole})`,
   legend,
 });
 
-/** Something that may never have happened: 0 as long as any process is there. */
+/** Something that may never have happened: 0 as long as any process exists. */
 export const orZero = (expr: string, legend: string): Query => ({ expr: `(${expr}) or 0 * count(${series('build_info')})`, legend });
 
 /** A metric of Node.js or of Prometheus itself. */

@@ -11,7 +11,7 @@ import { questionPairs } from './pairs/question-pair.js';
 export const cacheTargets = {
   /** Over all pairs. */
   paraphraseRecall: 0.6,
-  /** Of the comparison of words alone, whose rules may be tuned: after it, the embedder rejects some as well. */
+  /** Applies to the comparison of words alone, whose rules may be tuned; the embedder rejects some more after it. */
   paraphrasesLetThrough: 0.9,
 };
 
@@ -36,22 +36,22 @@ export async function evaluateCache(embed: Embed): Promise<Awaited<ReturnType<Ev
       target: { atLeast: cacheTargets.paraphraseRecall },
     },
     {
-      what: 'changed questions taken for the same by their words, both halves',
+      what: 'changed questions accepted as the same by their words, both halves',
       value: sumOf(tallies, 'same', changed),
       target: { atMost: 0 },
     },
     {
-      what: 'adversarial changes taken for the same by their words',
+      what: 'adversarial changes accepted as the same by their words',
       value: adversarial.filter(({ isSame }) => isSame).length,
       target: { atMost: 0 },
     },
     {
-      what: 'share of paraphrases let through by their words, tuning half',
+      what: 'share of paraphrases accepted by their words, tuning half',
       value: share('same', 'tuning'),
       target: { atLeast: cacheTargets.paraphrasesLetThrough },
     },
     {
-      what: 'share of paraphrases let through by their words, regression half',
+      what: 'share of paraphrases accepted by their words, regression half',
       value: share('same', 'regression'),
       target: { atLeast: cacheTargets.paraphraseRecall },
     },
@@ -60,8 +60,8 @@ export async function evaluateCache(embed: Embed): Promise<Awaited<ReturnType<Ev
     definition: [
       `${questionPairs.length} pairs of questions, English and German: ${paraphrases} paraphrases, the rest with one thing changed. Of each kind and language`,
       'every second pair belongs to the regression half; the rules know words of both. A hit is what the gateway serves: a cosine distance of',
-      `the questions below ${nearestDistance} with the built-in embedder, and nothing that differs in numbers, dates, names, negation and the like.`,
-      `${adversarialPairs.length} adversarial pairs more are all changed, mostly by one small word; the rules were written against them.`,
+      `the questions below ${nearestDistance} with the built-in embedder, and no difference in numbers, dates, names, negation and the like.`,
+      `${adversarialPairs.length} further adversarial pairs are all changed, mostly by one small word; the rules were written against them.`,
     ],
     sections: [
       ...halves.map((half) =>
@@ -73,7 +73,7 @@ export async function evaluateCache(embed: Embed): Promise<Awaited<ReturnType<Ev
       adversarialSection(adversarial),
     ],
     findings,
-    notes: ['The pairs come from the project that wrote the rules; the changes strangers make may be others.'],
+    notes: ['The pairs come from the project that wrote the rules; other people may change questions in other ways.'],
     figures: { tallies, adversarial: { pairs: adversarial.length, near: adversarial.filter(({ isNear }) => isNear).length } },
   };
 }

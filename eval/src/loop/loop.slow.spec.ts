@@ -34,7 +34,7 @@ describe('two-hop questions through the engine', () => {
     }
   });
 
-  it('would gain then, too, with a planner that knew the wanted text', async () => {
+  it('would gain even then with a planner that knew the wanted text', async () => {
     const { control } = await measureLoops(100, 23, ({ found, gold }) =>
       gold.filter((title) => !found.some((paragraph) => paragraph.title === title)),
     );

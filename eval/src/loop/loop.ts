@@ -26,7 +26,7 @@ import {
 /** Percentage points by which a loop finds both paragraphs more often than a single pass. */
 const leastGain = 0.15;
 
-/** Both paragraphs of every question, by template, and the same if other texts are read. */
+/** Whether both paragraphs of every question were found, by template; and the same if other texts are read. */
 export interface Measured {
   readonly paragraphs: number;
   readonly questions: readonly TwoHopQuestion[];
@@ -94,7 +94,7 @@ export const loop: Evaluation = {
   id: 'loop',
   title: 'every rule of the loop in a scripted run, and what its rounds find on two-hop questions',
   async run({ own = null } = {}) {
-    // Only these need the whole product.
+    // Only the user's own questions need the whole product.
     if (own) return (await import('./own/own-questions.js')).measureOwn(own);
     const played = scriptedRuns.map((scripted) => ({ scripted, run: scripted.play() }));
     const wrong = played.filter(
@@ -107,10 +107,10 @@ export const loop: Evaluation = {
     return {
       definition: [
         `${played.length} runs with scripted replies; each says how it ends and which rule or guard it shows.`,
-        `B11: ${measured.paragraphs} made-up paragraphs and ${measured.questions.length} questions over two of them, a third each: comparisons, questions that name both, and questions that name the first alone. Every search finds ${kept} paragraphs. Counted is how often both are among the ${kept} that are kept of all searches, the best of each in turn.`,
-        'The scripted planner sees what was found and nothing else: where two paragraphs that the question names are there, it is done; otherwise its second query is made of the names in the paragraph that the question names.',
-        'Shuffled: each paragraph that is found is read with the text of another one. What is searched stays, so single-pass finds the same.',
-        'Tokens are estimated from what the planner and the judges are given.',
+        `B11: ${measured.paragraphs} made-up paragraphs and ${measured.questions.length} questions over two of them, a third each: comparisons, questions that name both, and questions that name the first alone. Every search finds ${kept} paragraphs. The figure is how often both are among the ${kept} that are kept of all searches, the best of each in turn.`,
+        'The scripted planner sees only what was found: if two paragraphs that the question names were found, it is done; otherwise its second query consists of the names in the paragraph that the question names.',
+        'Shuffled: each paragraph that is found is read with the text of another one. The searched texts do not change, so single-pass finds the same.',
+        'Tokens are estimated from the input of the planner and the judges.',
       ],
       sections: [
         {
@@ -144,7 +144,7 @@ export const loop: Evaluation = {
       ],
       findings: [
         { what: 'scripted runs', value: played.length, target: { atLeast: 40 } },
-        { what: 'scripted runs that end otherwise', value: wrong.length, target: { atMost: 0 } },
+        { what: 'scripted runs that do not end as scripted', value: wrong.length, target: { atMost: 0 } },
         ...loops.map((name) => ({
           what: `${name}: gain over single-pass`,
           value: mean(gains(hops, name)),
@@ -156,7 +156,7 @@ export const loop: Evaluation = {
         ]),
       ],
       notes: [
-        'The corpus is made up and the replies are scripted: the figures say what the rounds can find, not what a model makes of them.',
+        'The corpus is made up and the replies are scripted: the figures show what the rounds can find, not what a model does with it.',
       ],
       figures: {
         questions: measured.questions.length,

@@ -25,7 +25,7 @@ export interface Hop {
 }
 export type Search = (query: string, limit: number) => Promise<readonly Paragraph[]>;
 
-/** What a question names of its two paragraphs. */
+/** Kinds of questions, by the paragraphs that they name. */
 export const kinds = ['comparison', 'both named', 'one named'] as const;
 export interface TwoHopQuestion extends TwoGold {
   readonly kind: (typeof kinds)[number];
@@ -55,7 +55,7 @@ function bridged(question: string): string | null {
 }
 
 /**
- * Gives each paragraph the text of another one, so that the text under a title says nothing about it. Titles, and what is searched, stay.
+ * Maps each title to the text of another paragraph, so that the text that is read is unrelated to its title. Titles and searched texts stay.
  */
 export function shuffledTexts(paragraphs: readonly Paragraph[]): ReadonlyMap<string, string> {
   const half = Math.floor(paragraphs.length / 2);
@@ -95,7 +95,7 @@ export function leads({ question, found, queries }: Known): readonly string[] {
 const usageOf = (asked: unknown) => ({ ...oneCall, prompt: estimateTokens(JSON.stringify(asked ?? '')), completion: 40 });
 const tool = { name: 'documents.search', description: 'Searches documents', signature: 'query: string', repeatable: true };
 
-/** The input of `judge.facts` of reflective-rag, as far as these replies need it. */
+/** The part of the input of `judge.facts` of reflective-rag that these replies use. */
 interface PassagesAsked {
   readonly passages: readonly { readonly text: string; readonly source: Source }[];
   readonly taskId: string;

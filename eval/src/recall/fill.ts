@@ -5,10 +5,10 @@ import type { Paragraph } from './two-hop-corpus.js';
 export const tenant = 'measured';
 export const collection = 'paragraphs';
 
-/** As a file of a folder. */
+/** The paragraph as a Markdown file of a folder. */
 export const asMarkdown = ({ title, text }: Paragraph): string => `# ${title}\n\n${text}\n`;
 
-/** As graph-ingest writes an uploaded document. */
+/** Writes the paragraphs as graph-ingest writes uploaded documents. */
 export async function fillCollection(
   vectors: Vectors,
   embedder: Embedder,

@@ -15,8 +15,8 @@ export const recall: Evaluation = {
     const measured = await measureRecall(paragraphs, questions);
     return {
       definition: [
-        `${paragraphs.length} made-up paragraphs and ${questions.length} questions over two of them. Counted is how often both stand among the first four titles.`,
-        'A long question carries the text of the two best paragraphs behind it, as a second round writes it.',
+        `${paragraphs.length} made-up paragraphs and ${questions.length} questions over two of them. The figure is how often both are among the first four titles.`,
+        'A long question is followed by the text of the two best paragraphs, as a second round writes it.',
         'The folder is searched by full text. Uploaded documents are searched by full text and by the vectors of the built-in embedder, fused by rank.',
       ],
       sections: [
@@ -35,7 +35,7 @@ export const recall: Evaluation = {
           target: { atMost: mostBehind },
         })),
       ),
-      notes: ['The corpus is made up; on other text both ways find more or less, and full text is the larger part of either.'],
+      notes: ['The corpus is made up; with other texts both ways find more or less, and full text contributes most to both.'],
       figures: { ...measured },
     };
   },

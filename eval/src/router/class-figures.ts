@@ -9,14 +9,14 @@ export interface ClassFigures {
   readonly macroF1: number;
   /** Questions whose words leave the class open: a model is asked about those. */
   readonly unsure: number;
-  /** Of the others, the share decided as labelled, 0 to 1. */
+  /** Share of the other questions that were decided as labelled, 0 to 1. */
   readonly precisionWhereSure: number;
   readonly questions: number;
 }
 
 const classes = QuestionClass.options;
 
-/** The classes that the words of the questions suggest, also if they leave the class open: no model is asked. */
+/** Figures of the classes that the words of the questions suggest, even if they leave the class open; no model is asked. */
 export function classFigures(questions: readonly LabelledQuestion[], read: typeof readClass = readClass): ClassFigures {
   const decided = questions.map((question) => ({ question, ...read(question.text) }));
   const count = (label: QuestionClass, decision: QuestionClass): number =>

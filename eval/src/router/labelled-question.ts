@@ -11,8 +11,8 @@ export interface LabelledQuestion {
 }
 
 /**
- * All questions. They were written before the rules were measured; the misses of the tuning half were looked at, those of the other half
- * only counted.
+ * All questions. They were written before the rules were measured; the misses of the tuning half were examined, those of the other half only
+ * counted.
  */
 export const labelledQuestions: readonly LabelledQuestion[] = QuestionClass.options.flatMap((named) =>
   (['en', 'de'] as const).flatMap((language) =>

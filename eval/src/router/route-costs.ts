@@ -88,7 +88,7 @@ export async function measureRoutes(perClassAndLanguage: number): Promise<readon
   }
 }
 
-/** Usage of a run, also of one that found nothing to answer from. */
+/** Usage of a run, even of one that found nothing to answer from. */
 async function usageOf(url: string, model: string, content: string) {
   const { headers } = await ask(url, { model, messages: [{ role: 'user', content }] }, { 'x-conclave-cache': 'off' });
   const id = headers.get('x-run-id');

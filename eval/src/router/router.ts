@@ -20,7 +20,7 @@ async function evaluateRouter(): Promise<EvaluationReport> {
   const costs = await measureRoutes(measured);
   return {
     definition: [
-      `${labelledQuestions.length} questions in English and German, four classes. A class is read off the words alone, also where they leave it open; no model is asked.`,
+      `${labelledQuestions.length} questions in English and German, four classes. A class is read from the words alone, even if they leave it open; no model is asked.`,
       'In use, a question whose words leave the class open costs one small model call, whose quality is not measured here.',
     ],
     sections: [
@@ -36,7 +36,7 @@ async function evaluateRouter(): Promise<EvaluationReport> {
       { what: 'macro-F1, all', value: all.macroF1, target: { atLeast: routerTargets.macroF1 } },
     ],
     notes: [
-      'One project wrote rules, questions and labels. Rules were changed after a look at the misses of the tuning half; of the regression half only the counts were seen.',
+      'The same project wrote rules, questions and labels. Rules were changed after a look at the misses of the tuning half; of the regression half only the counts were seen.',
       'Costs come from scripted replies of fixed length: they count calls, not the quality of answers. The scripted router names the labelled class.',
     ],
     figures: { halves: Object.fromEntries(byHalf.map(({ half, figures }) => [half, figures])), all, costs },

@@ -50,12 +50,12 @@ export function costFindings(costs: readonly RunCosts[]): readonly Finding[] {
     { what: 'most model calls of a trivial run', value: Math.max(...trivial.map(({ calls }) => calls)), target: { atLeast: 1, atMost: 1 } },
     { what: 'most experts of a trivial run', value: Math.max(...trivial.map(({ experts }) => experts)), target: { atLeast: 1, atMost: 1 } },
     {
-      what: 'runs whose calls are not those the model server had',
+      what: 'runs whose calls differ from those of the model server',
       value: costs.filter(({ calls, served }) => calls !== served).length,
       target: { atMost: 0 },
     },
     {
-      what: 'runs taken for another level than the matrix counts',
+      what: 'runs whose level differs from that in the matrix',
       value: costs.filter(({ prompt, level }) => decide(prompt) !== level).length,
       target: { atMost: 0 },
     },

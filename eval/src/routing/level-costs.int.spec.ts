@@ -38,7 +38,7 @@ describe('the cost of a level', () => {
       costFindings(wrong)
         .filter((finding) => !isMet(finding))
         .map(({ what }) => what),
-    ).toEqual(['most model calls of a trivial run', 'runs whose calls are not those the model server had']);
+    ).toEqual(['most model calls of a trivial run', 'runs whose calls differ from those of the model server']);
     expect(
       costSections(costs)
         .flatMap(({ lines }) => lines)

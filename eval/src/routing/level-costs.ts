@@ -23,8 +23,8 @@ export interface RunCosts {
 const template = 'conclave';
 
 /**
- * The same number of prompts of each level and language, as far apart in the list as possible; without attachments, which need a model that
- * sees.
+ * The same number of prompts of each level and language, as far apart in the list as possible; without attachments, which need a vision
+ * model.
  */
 export function sampleOf(perLevelAndLanguage: number): readonly LabelledPrompt[] {
   return levels.flatMap((level) =>
@@ -52,7 +52,7 @@ export async function measureLevels(prompts: readonly LabelledPrompt[], moods: r
     script: [{ name: 'any call', match: () => true, reply: (request) => replyOf(request, mood), times: Infinity }],
   });
   try {
-    // Without templates of its own, so that the shipped ones are measured.
+    // Started without custom templates, so that the shipped ones are measured.
     const system = await System.start({
       mode: 'embedded',
       demo: true,
@@ -87,7 +87,7 @@ async function costsOf(url: string, models: ScriptedModelServer, prompt: Labelle
   const id = headers.get('x-run-id');
   if (status !== 200 || id === null) throw new Error(`"${prompt.text}" was not answered: ${status} ${JSON.stringify(answer.error)}`);
   const run: RunView = await readRun(url, id, { authorization });
-  if (run.complexity === null) throw new Error(`Run ${id} does not say which level it was taken for.`);
+  if (run.complexity === null) throw new Error(`The record of run ${id} contains no level.`);
   const { total, items } = run.usage;
   return {
     ...{ prompt, mood, level: run.complexity, served, calls: total.calls, promptTokens: total.prompt, completionTokens: total.completion },

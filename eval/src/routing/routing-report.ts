@@ -2,7 +2,7 @@ import { percent, table } from '../report.js';
 import type { Confusion } from './confusion.js';
 import { levels } from './prompts/written.js';
 
-/** What the regression half must reach. */
+/** Targets of the regression half. */
 export const routingTargets = { macroF1: 0.85, complexAsTrivial: 0.02 };
 
 export const meetsRoutingTargets = (regression: Confusion): boolean =>

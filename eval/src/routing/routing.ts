@@ -28,11 +28,11 @@ export const routing: Evaluation = {
       definition: [
         `${labelledPrompts.length} prompts, as many English as German, a third for each level, labelled by the definition of the levels.`,
         'Of each level and language every second prompt belongs to the regression half. The rules know words of both halves: neither is unseen.',
-        'Beside them stands a second set (several hops, plain requests, dangers): written together with the rules it measures, so no hold-out either.',
-        `What a level costs is measured: ${sample.length} of the prompts, as many of each level and language, are asked of the embedded product, its`,
+        'A second set (several hops, plain requests, dangers) was written together with the rules that it measures, so it is not a hold-out set either.',
+        `The cost of a level is measured: the embedded product answers ${sample.length} of the prompts, equally many of each level and language, with its`,
         'shipped template `conclave` and scripted models behind HTTP that plan two experts a round. Figures are those of the records of the',
-        'runs, compared with what the model server saw. A token of these models is a word. No cache answers, and each run has a tenant of its own,',
-        'so that nothing an earlier one taught raises its level.',
+        'runs, compared with the calls at the model server. A token of these models is a word. No cache answers, and each run has its own tenant,',
+        'so that nothing learned from an earlier run raises its level.',
         'macro-F1 is the mean over the levels of the harmonic mean of precision and recall.',
       ],
       sections: [
@@ -51,8 +51,8 @@ export const routing: Evaluation = {
         ...costFindings(costs),
       ],
       notes: [
-        'The prompts come from the project that wrote the rules; prompts of strangers may be decided worse.',
-        'A second tier, a review by the critic and what the planner of a real model asks for come on top of the calls above.',
+        'The prompts come from the project that wrote the rules; prompts of other people may be decided worse.',
+        'A second tier, a review by the critic and the tasks that a real planner adds are not included in the calls above.',
       ],
       figures: {
         ...confusions,

@@ -43,10 +43,14 @@ export function secondSetFindings(): readonly Finding[] {
       target: { atLeast: secondSetTargets.plainTrivial },
     },
     {
-      what: `share of ${harm.questions} dangerous questions known without a model`,
+      what: `share of ${harm.questions} dangerous questions recognised without a model`,
       value: harm.known,
       target: { atLeast: secondSetTargets.dangerousKnown },
     },
-    { what: 'share of the other questions taken for dangerous', value: harm.falseAlarms, target: { atMost: secondSetTargets.falseAlarms } },
+    {
+      what: 'share of the other questions flagged as dangerous',
+      value: harm.falseAlarms,
+      target: { atMost: secondSetTargets.falseAlarms },
+    },
   ];
 }

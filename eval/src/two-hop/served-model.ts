@@ -3,7 +3,7 @@ import type { ScriptedReply, ScriptedRequest } from '@conclave/test-support';
 import { roleOf } from '@conclave/test-support/system';
 import { bases, distinct, queryFrom, type Hit, type Planner } from './planners.js';
 
-/** What the model of a served run asks on the second hop. */
+/** How the model of a served run forms the query of the second hop. */
 export type ServedPlanner = Exclude<Planner, 'single' | 'ideal'>;
 
 interface Asked {
@@ -27,8 +27,8 @@ function factsUnder(heading: string, text: string): readonly Hit[] {
 }
 
 /**
- * Plays every part of a committee by rules: it searches for the question, then for what the two best hits lead to, and is then satisfied.
- * It knows only as much of the documents as the prompts of the run show.
+ * Plays every part of a committee by rules: it searches for the question, then for what the two best hits lead to, and then reports that
+ * nothing is missing. It sees only those parts of the documents that the prompts of the run contain.
  */
 export class ServedModel {
   private readonly asked = new Map<string, Asked>();

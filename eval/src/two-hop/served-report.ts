@@ -40,8 +40,8 @@ export async function servedReport(
   return {
     definition: [
       `${paragraphs.length} paragraphs and ${questions.length} questions over two of them, asked of the built program over HTTP with the shipped template \`conclave\`.`,
-      `Counted is how often both are among ${kept} titles: the two best of the first search, then the best new one of each later search in turn. "One search" counts the first search alone.`,
-      'The model behind it plans by rules and sees only what its prompts show: it searches for the question, then for the question with the text of each of the two best hits (mechanical), or for the first name in each that the question does not hold (name).',
+      `The figure is how often both are among ${kept} titles: the two best of the first search, then the best new one of each later search in turn. "One search" counts the first search alone.`,
+      'The model behind it plans by rules and sees only what its prompts show: it searches for the question, then for the question with the text of each of the two best hits (mechanical), or for the first name in each that the question does not contain (name).',
     ],
     sections: [
       {
@@ -60,7 +60,7 @@ export async function servedReport(
       },
     ],
     findings: measured.map(({ place, planner, both }) => ({ what: `${place}, ${planner}`, value: both, target: { atLeast } })),
-    notes: ['Of the shipped template nothing is changed; each question is asked without caches.'],
+    notes: ['The shipped template is unchanged; each question is asked without caches.'],
     figures: { served: measured },
   };
 }

@@ -48,7 +48,7 @@ export async function measureServed(
     script: [{ name: 'any call', match: () => true, reply: (request) => model.reply(request), times: Infinity }],
   });
   try {
-    // Without templates of its own, so that the shipped ones are measured.
+    // Started without custom templates, so that the shipped ones are measured.
     const system = await System.start({
       mode: 'embedded',
       demo: true,
@@ -122,14 +122,14 @@ async function upload(url: string, paragraphs: readonly Paragraph[]): Promise<vo
   const post = (to: string, body: object): Promise<Response> =>
     fetch(to, { method: 'POST', headers: { 'content-type': 'application/json', ...authorization }, body: JSON.stringify(body) });
   const made = await post(path, { name: collection, description: 'Articles of an encyclopedia about people, places, works and events' });
-  if (!made.ok) throw new Error(`The collection was not made: ${made.status} ${await made.text()}`);
+  if (!made.ok) throw new Error(`The collection was not created: ${made.status} ${await made.text()}`);
   const waiting = paragraphs.map((paragraph, n) => ({ name: `${n}.md`, mime: 'text/markdown', text: asMarkdown(paragraph) }));
   const one = async (): Promise<void> => {
     for (let next = waiting.shift(); next; next = waiting.shift())
       for (;;) {
         const response = await post(`${path}/${collection}/documents`, next);
         if (response.ok) break;
-        if (response.status !== 429) throw new Error(`A document was not taken: ${response.status} ${await response.text()}`);
+        if (response.status !== 429) throw new Error(`A document was not accepted: ${response.status} ${await response.text()}`);
         await wait(Number(response.headers.get('retry-after') ?? 1));
       }
   };

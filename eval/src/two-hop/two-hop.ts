@@ -31,9 +31,9 @@ export const twoHop: Evaluation = {
       const measured = await measureTwoHops(paragraphs, questions, embedder);
       return {
         definition: [
-          `${paragraphs.length} ${set === null ? 'made-up ' : ''}paragraphs and ${questions.length} questions over two of them. Counted is how often both are among four titles:`,
+          `${paragraphs.length} ${set === null ? 'made-up ' : ''}paragraphs and ${questions.length} questions over two of them. The figure is how often both are among four titles:`,
           'the first four of one search, or its two best and then the best new one of each later query in turn.',
-          'Second queries: the question with the text of each of the two best (mechanical), the first name in each that the question does not hold (name), the title of the missing paragraph (ideal).',
+          'Second queries: the question with the text of each of the two best (mechanical), the first name in each that the question does not contain (name), the title of the missing paragraph (ideal).',
         ],
         sections: [
           {
@@ -51,7 +51,7 @@ export const twoHop: Evaluation = {
             target: { atLeast },
           })),
         ),
-        notes: set === null ? ['The corpus is made up. Measure a set of your own: `npm run eval -- two-hop --set FILE`.'] : [],
+        notes: set === null ? ['The corpus is made up. Measure your own set: `npm run eval -- two-hop --set FILE`.'] : [],
         figures: { ...measured },
       };
     } finally {

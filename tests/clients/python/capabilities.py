@@ -1,4 +1,4 @@
-"""What a client program in Python is told, and how it says what works: as tests/clients/capabilities.mjs does."""
+"""What a client program in Python receives, and how it reports what works, like tests/clients/capabilities.mjs."""
 
 import importlib.metadata
 import json
@@ -12,7 +12,7 @@ api_key = os.environ["CLIENT_KEY"]
 
 
 class models:
-    """A template that runs its committee, one that passes tools through, one that asks for tools first, and a model that is asked directly."""
+    """A template that runs its committee, one that passes tools through, one that asks the tool model first, and a model that is asked directly."""
 
     template = "conclave-fast"
     passing = "passes"
@@ -21,10 +21,10 @@ class models:
     all = (template, passing, asking, direct)
 
 
-# What the scripted model says, calls its tool with, and fills a schema with.
+# What the scripted model replies, calls its tool with, and fills a schema with.
 said = "It rains in Ulm."
 town = "Ulm"
-# A part of a question at which the scripted model begins to speak and does not end.
+# A part of a question at which the scripted model begins to reply without ever ending.
 endless = "[endless]"
 _asked = 0
 
@@ -38,7 +38,7 @@ def introduce(client, package):
 
 
 def check(capability):
-    """Tries a capability at once; whatever it raises is why the client fails at it."""
+    """Tries a capability immediately; an exception is the reason why the client fails at it."""
 
     def attempt(work):
         try:
@@ -57,7 +57,7 @@ def same(found, expected):
 
 
 def refusal(work):
-    """The error of a call that has to be refused."""
+    """The error of a call that must be refused."""
     try:
         work()
     except Exception as error:

@@ -39,7 +39,7 @@ def _():
     same(whole.content, said)
     assert whole.usage_metadata["total_tokens"] > 0
 
-    # One loop for both: its clients are kept for as long as the process lives.
+    # Both calls share one event loop, because LangChain keeps its clients for the life of the process.
     async def asked():
         model = chat(models.template)
         streamed = "".join([chunk.content async for chunk in model.astream(question())])
@@ -107,7 +107,7 @@ def _():
 @check("embeddings")
 def _():
     texts = ["rain", "Grüße, 😀: it is raining in Ulm"]
-    # By default it sends numbers of tokens; of texts it gets the same vectors.
+    # By default the client sends token ids; for texts it receives the same vectors.
     embeddings = OpenAIEmbeddings(model="conclave-embedding", **options)
     found = embeddings.embed_documents(texts)
     assert len(found) == 2 and len(found[0]) == len(embeddings.embed_query("rain")) > 10

@@ -1,4 +1,4 @@
-"""LiteLLM's proxy in front of Conclave, asked with openai-python as people ask it, and over Anthropic's Messages."""
+"""LiteLLM's proxy in front of Conclave, called with openai-python, as its users do, and over Anthropic's Messages API."""
 
 import contextlib
 import json
@@ -20,7 +20,7 @@ conclave = {"api_base": f"{address}/v1"}
 settings = {
     "model_list": [
         {"model_name": "stranger", "litellm_params": {"model": f"openai/{models.template}", "api_key": "sk-nobody", **conclave}},
-        # Every other model is asked for by its own name.
+        # Every other model keeps its own name.
         {"model_name": "*", "litellm_params": {"model": "openai/*", "api_key": "os.environ/CLIENT_KEY", **conclave}},
     ],
     "litellm_settings": {"check_provider_endpoint": True, "telemetry": False},
@@ -35,7 +35,7 @@ class Place(BaseModel):
 
 @contextlib.contextmanager
 def proxy():
-    """The address of a proxy that runs as long as the context."""
+    """Runs a proxy for as long as the context is open. Yields its address."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -43,7 +43,7 @@ def proxy():
         configuration = os.path.join(folder, "config.yaml")
         with open(configuration, "w") as file:
             json.dump(settings, file)
-        # Its list of prices otherwise comes from the network.
+        # Without LITELLM_LOCAL_MODEL_COST_MAP it would download its list of prices.
         env = {**os.environ, "LITELLM_MASTER_KEY": master_key, "LITELLM_LOCAL_MODEL_COST_MAP": "True", "NO_DOCS": "True"}
         command = [sys.executable, "-m", "litellm.proxy.proxy_cli", "--config", configuration, "--host", "127.0.0.1", "--port", str(port)]
         with open(os.path.join(folder, "log"), "w+") as log:

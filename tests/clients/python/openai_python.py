@@ -63,7 +63,7 @@ def round_trip(model):
     result = {"role": "tool", "tool_call_id": call.id, "content": "rain"}
     second = client.chat.completions.create(model=model, messages=[*messages, first.message, result], tools=tools)
     same(second.choices[0].message.content, said)
-    # The helpers read the arguments into the class of the tool.
+    # The helpers of the client parse the arguments into the class of the tool.
     messages = user(question())
     with client.chat.completions.stream(model=model, messages=messages, tools=tools) as stream:
         final = stream.get_final_completion().choices[0].message
@@ -134,7 +134,7 @@ def _():
 
 @check("embeddings")
 def _():
-    # The client asks for base64 and decodes it, unless it is told otherwise.
+    # The client requests base64 and decodes it, unless another format is set.
     found = [
         client.embeddings.create(model="conclave-embedding", input=["rain", "sun"], **form).data
         for form in ({}, {"encoding_format": "float"})

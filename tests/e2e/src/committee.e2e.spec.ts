@@ -36,7 +36,7 @@ afterEach(() => {
   // An unscripted call is an error of the previous test, whatever that test checked.
   const violations = system?.models.violations().slice(known) ?? [];
   known += violations.length;
-  if (violations.length > 0) throw new Error(`The models were asked what no step answers:\n${violations.join('\n')}`);
+  if (violations.length > 0) throw new Error(`The models received calls that no step answers:\n${violations.join('\n')}`);
 });
 
 loopScenarios(running, hops);

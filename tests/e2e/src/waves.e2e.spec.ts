@@ -50,7 +50,7 @@ let known = 0;
 afterEach(() => {
   const violations = system?.models.violations().slice(known) ?? [];
   known += violations.length;
-  if (violations.length > 0) throw new Error(`The models were asked what no step answers:\n${violations.join('\n')}`);
+  if (violations.length > 0) throw new Error(`The models received calls that no step answers:\n${violations.join('\n')}`);
 });
 
 /** Servers are asked for their tools in parallel with the start: waits until the planner knows of them. */

@@ -46,13 +46,13 @@ function areUp(): boolean {
 const usage = `npm run faults [-- <name>...] [options]
   <name>                 scenarios to run; all without a name. kill:<service>:<point> is one cell of the kill matrix
   --mode <mode>          embedded or distributed; both if absent
-  --without <protection> switches a protection off: the scenario has to turn red through the checker
-  --controls             every protection of the scenarios switched off in turn; each has to turn its check red
+  --without <protection> switches a protection off: the scenario must turn red through the checker
+  --controls             switches every protection of the scenarios off in turn; each must turn its check red
   --short                less load and shorter storms, as in CI
-  --jobs <n>             systems at the same time; 1 unless said otherwise
-  --record               keeps what became of each in tests/faults/recorded.json, from which docs/guarantees.md is printed (npm run docs)
-  --list                 what there is
-  check <folder>         judges the evidence that an earlier run has left
+  --jobs <n>             number of systems at the same time; 1 by default
+  --record               stores the results in tests/faults/recorded.json, from which docs/guarantees.md is printed (npm run docs)
+  --list                 lists the scenarios
+  check <folder>         judges the evidence of an earlier run
 `;
 
 const { values, positionals } = parseArgs({
@@ -122,7 +122,7 @@ function jobs(): readonly (() => Promise<ScenarioOutcome>)[] {
 
 async function runAll(): Promise<number> {
   if (values.record && values.without !== undefined)
-    throw new Error('--record takes no --without: with --controls each protection is recorded.');
+    throw new Error('--record cannot be combined with --without; --controls records each protection.');
   const waiting = [...jobs()];
   if (waiting.length === 0) throw new Error('Nothing was run: no scenario of this choice exists in this mode.');
   await useServers(modes().includes('distributed'));
@@ -136,7 +136,7 @@ async function runAll(): Promise<number> {
   };
   await Promise.all(Array.from({ length: Math.max(1, Number(values.jobs)) }, lane));
   console.log(`\n${tableOf(outcomes)}`);
-  // Repeated below the table, because people are shown the end of a long output.
+  // Repeated below the table, because people see the end of a long output first.
   for (const { scenario, mode, red, error, findings } of outcomes)
     if (red) console.log(`${scenario} ${mode}\n${[error, findingsText(findings)].filter(Boolean).join('\n')}\n`.replace(/^(?=.)/gm, '  '));
   writeFileSync(join(outcomes[0]!.folder, '../table.json'), JSON.stringify(outcomes, null, 2));

@@ -11,7 +11,7 @@ import { startTroubled, troubledQuestion, troubles, type Troubled } from './trou
 /** Milliseconds from a cause to its alert, on a busy machine. */
 const patienceMs = 120_000;
 
-/** A cause that was made: settles when it has gone on until `over`. */
+/** A cause in progress: `done` settles when the cause has lasted until `over`. */
 interface Made {
   readonly done: Promise<void>;
   readonly over: AbortController;
@@ -34,7 +34,7 @@ describe('a distributed system in which much goes wrong', () => {
     await troubled?.stop();
   }, 60_000);
 
-  it('fires no alert before', async () => {
+  it('fires no alert before anything goes wrong', async () => {
     const end = Date.now() + 15_000;
     while (Date.now() < end) {
       for (const [model, question] of [
@@ -56,7 +56,7 @@ describe('a distributed system in which much goes wrong', () => {
       const early = (await fired()).filter((one) =>
         inPhase(phase).some((cause) => cause.alerts.some((expected) => isAbout(one, expected))),
       );
-      if (early.length > 0) throw new Error(`These fire without their cause: ${JSON.stringify(early)}`);
+      if (early.length > 0) throw new Error(`These alerts fire without their cause: ${JSON.stringify(early)}`);
       for (const cause of inPhase(phase)) {
         const over = new AbortController();
         const done = cause.make(troubled, over.signal);

@@ -6,15 +6,15 @@ import { wants } from './committee.js';
 import type { Expected } from './faults.js';
 import { silentMs, troubledQuestion, troubles, type Troubled } from './troubled-system.js';
 
-/** Something that goes wrong in a distributed system for as long as it is wanted, and the alerts that must report it. */
+/** A fault in a distributed system that lasts as long as the test needs it, and the alerts that must report it. */
 export interface Cause {
   readonly cause: string;
   readonly alerts: readonly Expected[];
-  /** When it is made: those of one phase at the same time, and phases one after the other. */
+  /** When the cause begins: causes of one phase run at the same time, and phases run one after the other. */
   readonly phase: Phase;
-  /** The phase that waits for its alerts, if they come later. */
+  /** The phase that waits for its alerts, if they fire in a later one. */
   readonly awaited?: Phase;
-  /** Makes it, and goes on until `over`. Leaves nothing broken that later phases need. */
+  /** Causes the fault until `over` is aborted. Leaves nothing broken that later phases need. */
   make(troubled: Troubled, over: AbortSignal): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export const phases = {
 } as const;
 export type Phase = keyof typeof phases;
 
-/** Milliseconds in which every process is scraped. */
+/** Milliseconds within which every process is scraped. */
 const scrapesMs = 4_000;
 /** Milliseconds for which the merger is frozen: above the threshold of slow commands (10 s), below that of a dead process (15 s here). */
 const frozenMs = 11_000;
@@ -40,7 +40,7 @@ async function repeat(over: AbortSignal, everyMs: number, once: () => Promise<un
   }
 }
 
-/** A run whose expert never answers; resolves once the expert was asked. */
+/** Starts a run whose expert never answers; resolves to its id once the expert was called. */
 async function muteRun({ system }: Troubled, model: string): Promise<string> {
   const input = troubledQuestion(troubles.mute);
   const { body } = await startRun(system.url(), { model, input });
@@ -49,7 +49,7 @@ async function muteRun({ system }: Troubled, model: string): Promise<string> {
   return body.id;
 }
 
-/** Writes something into the stored state of a run that is no state. */
+/** Overwrites the stored state of a run with something that is not a state. */
 async function damage({ system, redisUrl }: Troubled, runId: string): Promise<void> {
   const redis = new Redis(redisUrl);
   try {
@@ -78,7 +78,7 @@ export const causes: readonly Cause[] = [
         await chat.end(silentMs + 120_000);
         if (chat.error) throw new Error(`The patient run failed: ${chat.error.message}`);
       };
-      // Prometheus sees a growth only in a series that it knows.
+      // Prometheus measures growth only in a series that it has already scraped.
       await one();
       await Promise.all(
         [0, 4_000, 8_000].map(async (ms) => {
@@ -116,7 +116,7 @@ export const causes: readonly Cause[] = [
       repeat(over, 500, () => ask(system.url(), { model: 'judged', messages: user(troubledQuestion(troubles.vague)) })),
   },
   {
-    cause: 'many runs with a model that does not come to an end, and few workers',
+    cause: 'many runs with a model that never finishes, and few workers',
     alerts: [
       { alert: 'ConclaveLag', labels: { group: 'tasks.guests' } },
       { alert: 'ConclaveTasksWait', labels: { class: 'guests' } },
@@ -125,13 +125,13 @@ export const causes: readonly Cause[] = [
     phase: 'load',
     make: async ({ system }, over) => {
       const one = () => startRun(system.url(), { model: 'crowded', input: troubledQuestion(troubles.crowd) });
-      // All at once: later ones are refused.
+      // All at the same time, because later ones are refused.
       await Promise.all(Array.from({ length: crowdedRuns }, one));
       await repeat(over, 1_000, one);
     },
   },
   {
-    cause: 'a PDF that is broken',
+    cause: 'a broken PDF',
     alerts: [{ alert: 'ConclaveDocumentsFail', labels: { outcome: 'failed' } }],
     phase: 'load',
     make: async ({ system }) => {
@@ -149,7 +149,7 @@ export const causes: readonly Cause[] = [
     },
   },
   {
-    cause: 'a receiver that is not there',
+    cause: 'a webhook whose receiver does not exist',
     alerts: [{ alert: 'ConclaveWebhooksDead', labels: { webhook: 'team' } }],
     phase: 'load',
     make: async ({ system }) => {
@@ -158,7 +158,7 @@ export const causes: readonly Cause[] = [
     },
   },
   {
-    cause: 'a gateway that gets a fifth of the time',
+    cause: 'a gateway that gets a fifth of the processor time',
     alerts: [{ alert: 'ConclaveEventLoopLag', labels: { job: 'gateway' } }],
     phase: 'load',
     make: ({ system }, over) =>
@@ -170,7 +170,7 @@ export const causes: readonly Cause[] = [
       }),
   },
   {
-    cause: 'a state of a run that another program has overwritten in Redis',
+    cause: 'the state of a run that another program has overwritten in Redis',
     alerts: [
       { alert: 'ConclaveTimersDropped', labels: { job: 'merger' } },
       { alert: 'ConclaveUntypedErrors', labels: { job: 'gateway' } },
@@ -214,7 +214,7 @@ export const causes: readonly Cause[] = [
       const url = `${system.metricUrl('graph-ingest')}/metrics`;
       await repeat(over, 0, async () => {
         await system.process('graph-ingest').kill();
-        // It is not ready as long as its stores refuse connections, but it can be seen.
+        // The process is not ready as long as its stores refuse connections, but its metrics can be read.
         await until('the metrics of the next process', async () => (await fetch(url)).ok, { timeoutMs: 60_000, everyMs: 100 });
         await delay(1_500 * prometheus.scrapeS);
       });
@@ -227,7 +227,7 @@ export const causes: readonly Cause[] = [
     make: async (troubled, over) => {
       const { system } = troubled;
       const cancel = (id: string) => command(system.url(), id, { command: 'cancel' });
-      // Prometheus sees a growth only in a series that it knows.
+      // Prometheus measures growth only in a series that it has already scraped.
       const quick = await muteRun(troubled, 'alone');
       await cancel(quick);
       await runEnd(system.url(), quick);
@@ -256,7 +256,7 @@ export const causes: readonly Cause[] = [
     cause: 'a Redis that refuses connections while runs are under way',
     alerts: [
       { alert: 'ConclaveStandsStill', labels: { group: 'merger' } },
-      // Of whichever groups had work to do.
+      // For any group that had work to do.
       { alert: 'ConclaveStandsStill', labels: {} },
     ],
     phase: 'standstill',
@@ -269,11 +269,11 @@ export const causes: readonly Cause[] = [
   },
 ];
 
-/** What else these causes bring about, truly. */
+/** Further alerts that these causes rightly raise. */
 export const consequences: readonly Expected[] = [
   // The prompts that the model refuses.
   { alert: 'ConclaveProviderRefuses', labels: { provider: 'fake', error_type: 'provider_refused' } },
-  // The next result of the run whose state is damaged, unless its merger still knows the state, and the command that would end the run.
+  // The next result of the run whose state is damaged, unless its merger still has the state in memory, and the command that would end the run.
   { alert: 'ConclaveDeadLetters', labels: { service: 'merger', topic: 'results.ready' } },
   { alert: 'ConclaveDeadLetters', labels: { service: 'merger', topic: 'run.commands' } },
   // The delivery that was given up.

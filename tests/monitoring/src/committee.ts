@@ -1,7 +1,7 @@
 import { inventedName, plainTemplate, roleOf } from '@conclave/test-support/system';
 import { ScriptedModelServer, type ScriptedReply, type ScriptedRequest } from '@conclave/test-support';
 
-/** Words of a question by which the scripted models know what to do. */
+/** Words of a question that determine what the scripted models do. */
 export const wants = {
   secondTier: 'unsure',
   replan: 'incomplete',
@@ -24,7 +24,7 @@ const plan = {
   ],
 };
 
-/** Questions that were found incomplete once. */
+/** Questions whose evidence was judged incomplete once. */
 const replanned = new Set<string>();
 
 /** The reply to any call of any run, by the role of its prompt and by the words of its question. */
@@ -109,7 +109,7 @@ export const configurationFor = ({ sick, flaky }: Providers, own: string): Recor
   },
   models: Object.fromEntries(['scripted@fake', 'other@fake'].map((model) => [model, { context: 32_768, price: { input: 1, output: 4 } }])),
   templates: {
-    // Only experts: without one the run fails, and no change of documents makes a cached answer old.
+    // Only experts: the run fails without one, and a change of documents does not make a cached answer outdated.
     simple: { ...template, strategy: 'single-pass', capabilities: [], critic: [], gap_check: 'answer' },
     whole: { ...template, strategy: 'agentic', max_agentic_rounds: 2, gap_check: 'evidence' },
   },

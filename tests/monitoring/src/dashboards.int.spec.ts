@@ -44,7 +44,7 @@ describe.each(modes)('a %s system under a real Prometheus', (mode) => {
       load.begin();
       await load.more(2, patienceMs);
       if (mode === 'distributed') {
-        // It comes back: interrupted work is done again.
+        // The process is restarted, and interrupted work is repeated.
         await watched.system.process('experts').kill();
         await poisonLog(watched.system, 'plan.created');
         await load.more(1, patienceMs);

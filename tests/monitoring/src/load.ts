@@ -19,7 +19,7 @@ export class Load {
 
   constructor(private readonly system: System) {}
 
-  /** Questions that go well, one after the other. Nothing here may make an alert fire. */
+  /** Asks questions that succeed, one after the other. Nothing here may make an alert fire. */
   async quietly(seconds: number, everyMs: number): Promise<void> {
     const end = Date.now() + seconds * 1_000;
     while (Date.now() < end) {
@@ -40,7 +40,7 @@ export class Load {
     this.lane(() => this.direct());
   }
 
-  /** Waits until every lane has finished this many more rounds; throws the error that a lane met. */
+  /** Waits until every lane has finished this many more rounds; throws the error of a failed lane. */
   async more(rounds: number, timeoutMs: number): Promise<void> {
     const wanted = this.rounds.map((done) => done + rounds);
     const all = until(`${rounds} more rounds of the load`, () => this.rounds.every((done, lane) => done >= wanted[lane]!), {
@@ -50,7 +50,7 @@ export class Load {
     await Promise.race([all, Promise.all(this.lanes)]);
   }
 
-  /** Ends the lanes; throws the error that a lane met. */
+  /** Ends the lanes; throws the error of a failed lane. */
   async end(): Promise<void> {
     this.stopping = true;
     await Promise.all(this.lanes);
@@ -84,11 +84,11 @@ export class Load {
     return chat.end(patienceMs);
   }
 
-  /** The same question until the cache answers it, and a retry that finds its run. */
+  /** Repeats a question until the cache answers it, and sends a retry that finds its run. */
   private async repeated(): Promise<void> {
     const question = this.question(wants.simple);
     await until(
-      'an answer of the cache',
+      'an answer from the cache',
       async () => (await this.chat(question, {}, simple)).sse.response.headers.get('x-conclave-cache') === 'exact',
       { timeoutMs: 60_000, everyMs: 500 },
     );

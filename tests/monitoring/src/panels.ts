@@ -5,7 +5,7 @@ import { nowS, type Prometheus } from './prometheus.js';
 const filledIn = (expr: string, windowS: number): string =>
   expr.replaceAll('$__rate_interval', `${windowS}s`).replaceAll('$service', '.*').replaceAll('$template', '.*');
 
-/** What the queries of all panels showed since a time. */
+/** Results of the queries of all panels since a given time. */
 export interface Shown {
   readonly queries: number;
   /** Queries without any value, and those that Prometheus refused; one line each. */

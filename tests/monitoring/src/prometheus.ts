@@ -19,7 +19,7 @@ export interface Alerting {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** Durations that much shorter, yet long enough for some scrapes: a process on a busy machine misses one. */
+/** Divides durations by `by`, but keeps them long enough for several scrapes, because a process on a busy machine may miss one. */
 const shortened =
   (by: number): Duration =>
   (seconds) =>
@@ -44,8 +44,8 @@ export class Prometheus {
   ) {}
 
   /**
-   * `fast`: scrapes every other second and shortens every duration of the rules alike, to a thirtieth unless `by` says otherwise; without
-   * it, as docker-compose.yml runs it.
+   * With `fast`, Prometheus scrapes every two seconds, and every duration of the rules is divided by `by`. Without it, Prometheus runs as in
+   * docker-compose.yml.
    */
   static async start(targets: readonly Target[], { fast, by = 30 }: { readonly fast: boolean; readonly by?: number }): Promise<Prometheus> {
     const scrapeS = fast ? 2 : 15;

@@ -10,7 +10,7 @@ export const troubles = {
   silent: 'patiently',
   /** The expert never answers. */
   mute: 'wordlessly',
-  /** The judge answers with something that is no verdict. */
+  /** The judge answers with something that is not a verdict. */
   vague: 'vaguely',
   /** The plan asks every expert of a large committee. */
   crowd: 'crowdedly',
@@ -26,7 +26,7 @@ const crowd = Array.from({ length: 16 }, (_, n) => `guest_${n + 1}`);
 const guest = (category: string) => ({ t1: ['scripted@fake'], prompt: `You are the expert ${category}.\nAnswer from what you know.\n` });
 const expertTask = (category: string, n: number) => ({ id: `x${n}`, task: `Answer it (${category})`, capability: `expert.${category}` });
 
-/** Comes before the replies of the load. */
+/** Adds replies that take precedence over those of the load. */
 function addTroubles(models: ScriptedModelServer): void {
   const of = (role: string, word: string) => (request: ScriptedRequest) =>
     roleOf(request) === role && JSON.stringify(request.messages).includes(word);
@@ -74,7 +74,7 @@ const configurationFor = (own: string, locked: string): Record<string, unknown> 
       ...alone,
       capabilities: ['graph'],
       caches: { answer: false, semantic: true, plan: false, search: false },
-      // The graph is asked although it fails.
+      // The graph is called even though it keeps failing.
       policies: { '*': { breaker: { failures: 100 } } },
     },
     crowded: {
@@ -102,7 +102,7 @@ export interface Troubled {
   readonly vectors: TcpProxy;
   /** Address of Redis behind its proxy. */
   readonly redisUrl: string;
-  /** Heals everything and ends it. */
+  /** Restores the stores and stops the system. */
   stop(): Promise<void>;
 }
 
@@ -175,6 +175,6 @@ export async function startTroubled(): Promise<Troubled> {
 }
 
 let asked = 0;
-/** A question that no other run was asked, with these words in it. */
+/** A question that no other run has, with these words in it. */
 export const troubledQuestion = (...words: readonly string[]): string =>
   `Who lit the lamp of Gannet Rock (question ${(asked += 1)}${[wants.simple, ...words].map((word) => `, ${word}`).join('')})?`;

@@ -15,7 +15,7 @@ export interface Watched {
 /** Service of a process by its name: `experts-2` is a process of `experts`. */
 const serviceOf = (name: string): string => name.replace(/-\d+$/, '');
 
-/** What a Prometheus scrapes: every process of the system. */
+/** The targets of Prometheus: every process of the system. */
 export const targetsOf = (system: System): readonly Target[] =>
   [...system.all().keys()].map((name) => ({ job: serviceOf(name), address: new URL(system.metricUrl(name)).host }));
 

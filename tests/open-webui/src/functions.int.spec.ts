@@ -119,7 +119,7 @@ describe('the pipe', () => {
     expect(eventsOf(none, 'notification')).toEqual([{ type: 'error', content: expect.stringMatching(/no run/) }]);
   }, 60_000);
 
-  it('has a source of its own for each number, as Open WebUI counts sources with different names', async () => {
+  it('has a separate source for each number, because Open WebUI counts sources by name', async () => {
     const question = `What is the harbour made of (${inventedName()})?`;
     answered(question, ['Of stone [2].'], 'harbour of Brine');
     const citations = citationsOf(await called('conclave_pipe.py', { do: 'pipe', given: given(question) }));
@@ -144,7 +144,7 @@ describe('the pipe', () => {
   });
 
   it.each(['title_generation', 'tags_generation', 'follow_up_generation', 'query_generation'])(
-    'asks one small model for what Open WebUI wants itself: %s, whatever the words of its template',
+    'asks one small model for the tasks of Open WebUI itself: %s, whatever the wording of its template',
     async (task) => {
       const before = (await runs()).length;
       const prompt = `Écris ce qu’il faut pour ${inventedName()}, en JSON comme { "titre": "exemple" }.`;

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { workspaceRoot } from '@conclave/test-support/system';
 
-/** Open WebUI brings both libraries; Debian has them as packages for its own Python. */
+/** Open WebUI includes both libraries; Debian has packages of them for its own Python. */
 export const python = [process.env['OPEN_WEBUI_PYTHON'] ?? '/usr/bin/python3', 'python3'].find(
   (one) => spawnSync(one, ['-c', 'import aiohttp, pydantic'], { timeout: 60_000 }).status === 0,
 );

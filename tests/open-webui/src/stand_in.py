@@ -1,7 +1,7 @@
 """Calls a function as Open WebUI does: loads its file as a module, sets its valves, looks at its signature, and takes what it returns.
 
 Reads one JSON object from standard input: file, valves, do (pipes | pipe | action), and the arguments. Writes JSON lines: {"event"}, {"line"},
-{"result"}, {"models"}; a pipe with `leave_after` is left after so many lines, as a user does who presses stop.
+{"result"}, {"models"}. A pipe with `leave_after` is closed after that many lines, as when a user presses stop.
 """
 
 import asyncio

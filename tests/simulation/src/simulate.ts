@@ -48,7 +48,7 @@ export async function simulate({
 }: SimulationOptions): Promise<SimulationResult> {
   const time = beginVirtualTime();
   const realChance = Math.random;
-  // The planner draws among models with it.
+  // The planner uses Math.random to choose among models.
   const chance = randomFrom(seed).fork('chance');
   Math.random = () => chance.next();
   let world: World | null = null;
@@ -66,7 +66,7 @@ export async function simulate({
       while (!closed && time.elapsed() < until && (await time.step()));
     }
     const virtualMs = time.elapsed();
-    // Nothing moves while it is judged, and nothing of this world reaches into the time of the next one.
+    // Nothing changes while the world is judged, and nothing of it continues in the next one.
     world.halt();
     const violations = [...(await judge(world))];
     if (world.plan.closes && !closed) violations.push({ check: '8 nothing left', id: 'processes', sentence: 'did not close within 60 s' });

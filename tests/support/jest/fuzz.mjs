@@ -39,7 +39,7 @@ const roundSeconds = Math.min(120, minutes * 60);
 const msPerProperty = Math.max(200, Math.round((roundSeconds * 1000 * Math.min(availableParallelism(), specs.length)) / properties));
 console.log(`${properties} properties in ${specs.length} spec files, ${msPerProperty} ms each in a round.`);
 
-/** The part of a failure that says what was tried and what went wrong; the stack frames of libraries say nothing. */
+/** The part of a failure that says what was tried and what went wrong; the stack frames of libraries add nothing. */
 const telling = (failure) => failure.split('\n').filter((line) => line.trim() !== '' && !/^\s+at .*node_modules|^Hint:/.test(line));
 
 const known = new Set();

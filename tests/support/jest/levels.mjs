@@ -23,7 +23,7 @@ export const levels = {
 };
 
 /**
- * End-to-end tests to which distributed mode makes no difference: what pages and their examples say, and what strategies make of the
+ * End-to-end tests for which distributed mode makes no difference: they check pages with their examples, and how strategies handle the
  * replies of models.
  */
 export const ofEmbedded = /\/(readme|examples|pages|configuration-keys|own-experts|hostile-models)\.e2e\.spec\.ts$/;
@@ -35,7 +35,7 @@ export const ofClients = {
   browser: /\/browser-clients\.e2e\.spec\.ts$/,
 };
 
-/** What runs unless a level is chosen: all that needs no server. */
+/** Levels that run unless one is chosen: all that need no server. */
 export const unchosen = ['fast', 'slow'];
 
 /** The spec files of these levels in these folders, as paths relative to the root. */

@@ -29,8 +29,8 @@ function alive(group) {
 }
 
 /**
- * Lets other processes go first, if the system supports it. Linux may share processors between sessions: a session then has a niceness of
- * its own.
+ * Lets other processes go first, if the system supports it. Linux may share processors between sessions; each session then has its own
+ * niceness.
  */
 function giveWay(pid, niceness = 10) {
   attempt(() => setPriority(pid, Math.max(niceness, getPriority())));

@@ -35,7 +35,7 @@ describe('a run of Jest that hangs', () => {
     const { code, timedOut, passed, failures } = await run({ 'leaves.spec.ts': leaves }, { endLimit: 2 }, '--runInBand');
     expect([code, timedOut, passed]).toEqual([1, true, 1]);
     expect(failures).toEqual([
-      'All spec files were through, and Jest did not end: a test left something open.',
+      'All spec files were finished, but Jest did not end: a test left something open.',
       expect.stringMatching(/^Still alive at the end: .*left behind \(process \d+\)/),
     ]);
   });

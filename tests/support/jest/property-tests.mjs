@@ -1,5 +1,5 @@
-// What a spec gets as `fast-check`: all of it, with the seed set for every property. The seed is fixed, so that a test that passed passes
-// again; `npm run fuzz` sets others (CONCLAVE_FUZZ) and tries each property for a certain time instead of a number of runs.
+// What a spec imports as `fast-check`: the whole library, with one seed for every property. The seed is fixed, so that a test that has passed
+// passes again; `npm run fuzz` sets other seeds (CONCLAVE_FUZZ) and tries each property for a certain time instead of a number of runs.
 import * as fc from '../../../node_modules/fast-check/lib/fast-check.js';
 
 const { seed, msPerProperty } = JSON.parse(process.env.CONCLAVE_FUZZ ?? '{ "seed": 20261122 }');

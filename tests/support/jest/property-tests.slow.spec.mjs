@@ -25,7 +25,7 @@ describe('npm run fuzz', () => {
       limit: 50,
     });
 
-  it('tries properties with a seed of its own and ends with 0 if it finds nothing', async () => {
+  it('tries properties with a new seed and ends with 0 if it finds nothing', async () => {
     const { code, output } = await fuzz('--minutes', '0.01', '--only', 'loop/src/canonical-json');
     expect(output).toMatch(/✓ seed \d+: 0 counterexamples/);
     expect(code).toBe(0);

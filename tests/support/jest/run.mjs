@@ -50,7 +50,7 @@ function readProgress(path) {
 
 /** Sentences that say what a run was doing when it was ended. */
 function unfinished(progress) {
-  if (progress?.complete) return ['All spec files were through, and Jest did not end: a test left something open.'];
+  if (progress?.complete) return ['All spec files were finished, but Jest did not end: a test left something open.'];
   if (!progress?.running.length) return ['Jest was ended before, or between, spec files.'];
   return progress.running.map(({ file, test, since }) => {
     const at = test === null ? 'being loaded' : `at the test "${test}"`;

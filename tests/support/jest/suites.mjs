@@ -6,7 +6,7 @@ import { projects, workspaceRoot } from '../../../tools/workspace.mjs';
 
 const nx = join(workspaceRoot, 'node_modules/nx/dist/bin/nx.js');
 const anyOf = (...patterns) => new RegExp(patterns.map(({ source }) => source).join('|'));
-/** Spec files at a time: more of those that wait for processes and time-outs, and one of those that count what a system does under load. */
+/** Spec files that run at a time: several if they wait for processes and time-outs, one if they count what a system does under load. */
 const workers = { slow: ['--maxWorkers=2'], 'int:kafka': ['--maxWorkers=3'], 'int:monitoring': ['--maxWorkers=1'] };
 
 /** A suite of Jest: one level of spec files, of the whole workspace or of one folder, except for those that `without` matches. */
@@ -27,7 +27,7 @@ const integration = () =>
   projects()
     .map(ofFolder)
     .filter(({ files }) => files > 0);
-/** What people and their tools see from outside: run by `npm run test:surface`, and by CI after `npm test`. */
+/** Suites of what people and their tools see from outside; `npm run test:surface` runs them, and CI does after `npm test`. */
 const ofOutside = ['int:bench', 'int:deploy', 'int:eval', 'int:monitoring', 'int:open-webui'];
 
 /** The kill matrix, the short form of other faults, and each protection switched off once; `jobs` systems at a time. */
@@ -58,15 +58,15 @@ export const suites = () => [
   ...integration().filter(({ name }) => !ofOutside.includes(name)),
 ];
 
-/** Where each kind of third-party client runs, and what it needs besides Node. */
+/** Where each kind of third-party client runs, and what it needs in addition to Node. */
 const clients = { node: ['in Node', []], python: ['in Python', ['python-clients']], browser: ['in Chromium', ['chromium']] };
-/** What others see from outside, in one mode. */
+/** The suite of one kind of third-party client in one mode. */
 function ofSurface(kind, mode, servers = []) {
   const name = `clients-${kind}-${mode}`;
   const args = [jest, '--json', `--outputFile=.results/${name}.json`, ofClients[kind].source];
   const [where, needs] = clients[kind];
   const rest = { level: `e2e-${mode}`, args, files: 1, limit: 700, needs: [...needs, ...servers] };
-  return { name, title: `Clients of others ${where}, ${mode}`, ...rest };
+  return { name, title: `Third-party clients ${where}, ${mode}`, ...rest };
 }
 
 /** The web console in Chromium, served by the built program. */

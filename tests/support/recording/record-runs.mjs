@@ -1,10 +1,10 @@
-// Records the runs that today's code must still decide in the same way: one NDJSON file for each template. Those of the committee are asked
-// of the demo model about its sample documents, those of waves of a scripted server and the calculator.
+// Records the runs that today's code must still decide in the same way: one NDJSON file for each template. The runs of the committee ask the
+// demo model about its sample documents; those of waves use a scripted server and the calculator.
 //   node tools/run.mjs record-runs
 // writes libs/replay/src/__fixtures__/*.ndjson. Run it after a prompt, a parser or a rule was changed on purpose: the difference of the
 // files then shows reviewers what changed. `npx jest recorded-runs` compares them with the code.
 //   node tools/run.mjs record-runs <data folder> <run id>
-// prints a run of a stopped server instead, for a file of its own. That file contains the recorded prompts and replies of the run.
+// prints a run of a stopped server instead, for a separate file. That file contains the recorded prompts and replies of the run.
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -62,7 +62,7 @@ export async function startReplicatedCluster(): Promise<ReplicatedCluster> {
     }
     await Promise.all(
       clients.map((client) =>
-        until('the cluster to stand', async () => /cluster_state:ok/.test(String(await client.cluster('INFO'))), { timeoutMs: 30_000 }),
+        until('the cluster to be formed', async () => /cluster_state:ok/.test(String(await client.cluster('INFO'))), { timeoutMs: 30_000 }),
       ),
     );
     await Promise.all(

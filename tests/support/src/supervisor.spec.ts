@@ -26,7 +26,7 @@ describe('a supervised process', () => {
     expect(await program.kill()).toMatchObject({ code: null, signal: 'SIGKILL' });
   });
 
-  it('starts again after SIGKILL with the environment for restarts, but not after an exit of its own', async () => {
+  it('starts again after SIGKILL with the environment for restarts, but not after it exits by itself', async () => {
     const program = await start(waits, { env: { MARK: 'red' }, restartEnv: { MARK: 'blue' }, restartAfterKill: true });
     const first = program.pid;
     await program.kill();

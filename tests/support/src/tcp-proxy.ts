@@ -27,7 +27,7 @@ export interface Toxics {
 interface Pair {
   readonly client: Socket;
   readonly server: Socket;
-  /** It has lost bytes for good. */
+  /** Whether the connection has lost bytes and stays dead. */
   lost: boolean;
 }
 

@@ -17,7 +17,7 @@ export interface WatchedServer {
   start(): Promise<void>;
 }
 
-/** A primary, its replicas and the sentinels that watch them, on the loopback. Servers and sentinels ask for passwords of their own. */
+/** A primary, its replicas and the sentinels that watch them, on the loopback. Servers and sentinels require different passwords. */
 export interface WatchedRedis {
   /** Name of the primary. */
   readonly master: string;

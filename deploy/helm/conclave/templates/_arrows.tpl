@@ -1,4 +1,4 @@
-{{- /* An address as { host, port } for one in conclave.yaml; `fallback` is the port where none is written. */ -}}
+{{- /* An address in conclave.yaml as { host, port }; `fallback` is the port if the address has none. */ -}}
 {{- define "conclave.address" -}}
 {{- $written := .url -}}
 {{- if not (contains "://" $written) -}}{{- $written = printf "tcp://%s" $written -}}{{- end -}}
@@ -9,7 +9,7 @@
 {{- dict "host" $host "port" (int $port) | toJson -}}
 {{- end -}}
 
-{{- /* Who answers at a host, as a list of peers of a NetworkPolicy. */ -}}
+{{- /* The pods or addresses behind a host, as a list of peers of a NetworkPolicy. */ -}}
 {{- define "conclave.peers" -}}
 {{- $labels := splitList "." . -}}
 {{- if regexMatch "^[0-9.]+$" . -}}
@@ -25,13 +25,13 @@
 {{- end -}}
 {{- end -}}
 
-{{- /* The internet without private, shared, link-local and loopback ranges, so that a cloud's metadata service is not reached. */ -}}
+{{- /* The internet without private, shared, link-local and loopback ranges, so that a cloud's metadata service cannot be reached. */ -}}
 {{- define "conclave.public" -}}
 {{- $private := list "10.0.0.0/8" "100.64.0.0/10" "127.0.0.0/8" "169.254.0.0/16" "172.16.0.0/12" "192.168.0.0/16" -}}
 {{- list (dict "ipBlock" (dict "cidr" "0.0.0.0/0" "except" $private)) | toJson -}}
 {{- end -}}
 
-{{- /* Where each target is, from the configuration: { <target>: [{ host, port }] } */ -}}
+{{- /* The addresses of each target, from the configuration: { <target>: [{ host, port }] } */ -}}
 {{- define "conclave.targets" -}}
 {{- $config := .Values.config -}}
 {{- $stores := default dict $config.stores -}}
@@ -66,7 +66,7 @@
 {{- toJson $targets -}}
 {{- end -}}
 
-{{- /* Targets of each program: what libs/host opens for it. */ -}}
+{{- /* Targets of each program: the servers that libs/host connects it to. */ -}}
 {{- define "conclave.arrows" -}}
 gateway: [kafka, redis, neo4j, chroma, blobs, models, web]
 planner: [kafka, redis, neo4j, chroma, blobs, models, searxng]
@@ -76,7 +76,7 @@ graph-ingest: [kafka, redis, neo4j, chroma, blobs, models]
 standalone: [neo4j, chroma, blobs, models, searxng, mcp, webhooks, web]
 {{- end -}}
 
-{{- /* Egress rules to one target, as { list: [...] }; none where it is not configured. */ -}}
+{{- /* Egress rules to one target, as { list: [...] }; empty if the target is not configured. */ -}}
 {{- define "conclave.egress" -}}
 {{- $values := .root.Values -}}
 {{- $own := default dict (get $values.networkPolicy.targets .target) -}}

@@ -1,9 +1,9 @@
-{{- /* The variable that holds the key of a provider or a client: PROVIDER_KEY_MY_SERVER */ -}}
+{{- /* The variable that contains the key of a provider or a client: PROVIDER_KEY_MY_SERVER */ -}}
 {{- define "conclave.variable" -}}
 {{- printf "%s_%s" .prefix (regexReplaceAll "[^A-Z0-9]" (upper .name) "_") -}}
 {{- end -}}
 
-{{- /* conclave.yaml: what the values say, and where each secret stands. */ -}}
+{{- /* conclave.yaml: `config` of the values, plus the variable or file of each secret. */ -}}
 {{- define "conclave.config" -}}
 {{- $values := .Values -}}
 {{- $config := deepCopy $values.config -}}
@@ -70,19 +70,19 @@
 {{- if eq $values.mode "distributed" -}}
 {{- if not (dig "stores" "kafka" "brokers" false $values.config) -}}{{- fail "mode: distributed needs config.stores.kafka.brokers; for one pod without Kafka set mode: embedded" -}}{{- end -}}
 {{- if not (dig "stores" "redis" "url" false $values.config) -}}{{- fail "mode: distributed needs config.stores.redis.url; for one pod without Redis set mode: embedded" -}}{{- end -}}
-{{- if not (or $values.adminKey.existingSecret $values.clientKeys (eq (default "keys" $values.config.access) "open")) -}}{{- fail "mode: distributed needs adminKey.existingSecret: every gateway has to know the same key (kubectl create secret generic conclave-admin --from-literal=admin.key=sk-conclave-...)" -}}{{- end -}}
+{{- if not (or $values.adminKey.existingSecret $values.clientKeys (eq (default "keys" $values.config.access) "open")) -}}{{- fail "mode: distributed needs adminKey.existingSecret: every gateway must have the same key (kubectl create secret generic conclave-admin --from-literal=admin.key=sk-conclave-...)" -}}{{- end -}}
 {{- $served := list "judge" -}}
 {{- range $values.experts -}}{{- $served = concat $served .classes -}}{{- end -}}
 {{- range concat (list "expert" "evidence") (keys (default dict $values.config.task_classes)) -}}
-{{- if not (has . $served) -}}{{- fail (printf "no deployment of `experts` serves the task class %s: its tasks would wait for ever" .) -}}{{- end -}}
+{{- if not (has . $served) -}}{{- fail (printf "no deployment of `experts` serves the task class %s: its tasks would wait forever" .) -}}{{- end -}}
 {{- end -}}
-{{- if and (not (dig "stores" "neo4j" false $values.config)) (gt (int $values.graphIngest.replicas) 1) -}}{{- fail "graphIngest.replicas is above 1 without config.stores.neo4j: each pod would have a graph of its own" -}}{{- end -}}
+{{- if and (not (dig "stores" "neo4j" false $values.config)) (gt (int $values.graphIngest.replicas) 1) -}}{{- fail "graphIngest.replicas is above 1 without config.stores.neo4j: each pod would have a separate graph" -}}{{- end -}}
 {{- end -}}
 {{- if and $values.keda.enabled (not $values.keda.prometheusAddress) -}}{{- fail "keda.enabled needs keda.prometheusAddress" -}}{{- end -}}
 {{- if and $values.ingress.enabled (not $values.ingress.host) -}}{{- fail "ingress.enabled needs ingress.host" -}}{{- end -}}
 {{- end -}}
 
-{{- /* Seconds that running tasks get: above the longest task of any template. */ -}}
+{{- /* Seconds that running tasks get before a pod ends: more than the longest task of any template. */ -}}
 {{- define "conclave.grace" -}}
 {{- if .Values.shutdownGraceSeconds -}}
 {{- int .Values.shutdownGraceSeconds -}}

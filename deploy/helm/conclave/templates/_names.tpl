@@ -27,7 +27,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end -}}
 {{- end -}}
 
-{{- /* Deployments of this mode, as { list: [{ name, app, service, settings, classes }] }. `service` says which arrows it has. */ -}}
+{{- /* Deployments of this mode, as { list: [{ name, app, settings, classes }] }. `app` determines its targets in "conclave.arrows". */ -}}
 {{- define "conclave.components" -}}
 {{- $values := .Values -}}
 {{- $list := list -}}

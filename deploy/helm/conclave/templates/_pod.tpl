@@ -3,7 +3,7 @@
   valueFrom: { secretKeyRef: { name: {{ .secret | quote }}, key: {{ .key | quote }} } }
 {{ end -}}
 
-{{- /* Programs that read a variable of `secretEnv`, as a list: by the sections of config that name it. */ -}}
+{{- /* Programs that read a variable of `secretEnv`, as { list }, according to the sections of config that name it. */ -}}
 {{- define "conclave.readersOf" -}}
 {{- $config := .root.Values.config -}}
 {{- $named := printf "\\b%s\\b" .name -}}
@@ -85,7 +85,7 @@
 {{ end -}}
 {{- end -}}
 
-{{- /* Folders from Secrets: { <volume>: { secret, at, items } } */ -}}
+{{- /* Folders from Secrets: { <volume>: { at, sources } } */ -}}
 {{- define "conclave.secretFolders" -}}
 {{- $values := .root.Values -}}
 {{- $distributed := eq $values.mode "distributed" -}}
@@ -121,14 +121,14 @@ metadata:
     app.kubernetes.io/component: {{ $component.name }}
     {{- with $values.podLabels }}{{ toYaml . | nindent 4 }}{{ end }}
   annotations:
-    # A changed configuration rolls the pods.
+    # A changed configuration restarts the pods.
     checksum/config: {{ include "conclave.config" $root | sha256sum }}
     {{- with $values.podAnnotations }}{{ toYaml . | nindent 4 }}{{ end }}
 spec:
   serviceAccountName: {{ include "conclave.serviceAccount" $root }}
   automountServiceAccountToken: false
   enableServiceLinks: false
-  # The sandbox has the process id 1: it reaps what tool servers and calculations leave, and signals work as outside of a container.
+  # The pod's pause process has the id 1: it reaps processes that tool servers and calculations leave, and signals work as outside a container.
   shareProcessNamespace: true
   terminationGracePeriodSeconds: {{ ternary (add (include "conclave.grace" $root) 30) 30 (eq $values.mode "distributed") }}
   securityContext:
@@ -180,7 +180,7 @@ spec:
         - { name: http, containerPort: 8080 }
         {{- end }}
         - { name: metrics, containerPort: 9464 }
-      # The admin port answers while the stores are still awaited. Without a store a pod is alive and not ready.
+      # The admin port answers before the stores do. A pod without a store is alive but not ready.
       startupProbe:
         httpGet: { path: /health/live, port: metrics }
         periodSeconds: 2
@@ -197,7 +197,7 @@ spec:
         failureThreshold: 2
       {{- if $http }}
       lifecycle:
-        # Requests still arrive until every node has heard that the pod ends.
+        # Requests still arrive until every node knows that the pod ends.
         preStop: { exec: { command: [sleep, '5'] } }
       {{- end }}
       resources: {{- toYaml $component.settings.resources | nindent 8 }}

@@ -124,7 +124,7 @@ export const logAndWorkers: Dashboard = {
         },
         {
           title: 'Webhooks',
-          description: 'Deliveries a minute by outcome. Worry about dead: the receiver was not told of the end of a run.',
+          description: 'Deliveries a minute by outcome. Worry about dead: the receiver was not notified of the end of a run.',
           kind: 'timeseries',
           unit: 'cpm',
           queries: [orZero(perMinute('webhook_deliveries_total', ['webhook', 'outcome']).expr, '{{webhook}} · {{outcome}}')],

@@ -69,7 +69,7 @@ function readText(file: string): string {
 }
 
 function folderOf(path: string): string {
-  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw new MaterialMistake(`${path} is no folder of documents.`);
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw new MaterialMistake(`${path} is not a folder of documents.`);
   return resolve(path);
 }
 
@@ -130,8 +130,8 @@ function reportOf(
   const asked = measured.reduce((sum, one) => sum + one.asked, 0);
   return {
     definition: [
-      `${questions} questions of ${file}, ${documents ? `documents of ${documents}` : 'what the configuration searches'}, each template in a data folder of its own, without caches.`,
-      'Accuracy: share of the answers that hold an accepted answer as whole words. Recall: share of the questions whose gold titles are all among the sources of the facts.',
+      `${questions} questions of ${file}, ${documents ? `documents of ${documents}` : 'what the configuration searches'}, each template in its own data folder, without caches.`,
+      'Accuracy: share of the answers that contain an accepted answer as whole words. Recall: share of the questions whose gold titles are all among the sources of the facts.',
       'Both with their 95 % bootstrap interval. Calls, tokens and seconds are means of one question.',
     ],
     sections: [
@@ -155,7 +155,7 @@ function reportOf(
     findings: [],
     notes: [
       ...(cancelled
-        ? [`It was cancelled after ${asked} of ${questions * measured.length} answers: the figures are those of the answers that came.`]
+        ? [`It was cancelled after ${asked} of ${questions * measured.length} answers: the figures cover the answers that were received.`]
         : []),
       ...invalid.map(({ line, why }) => `Line ${line} of ${file} was left out: ${why}.`),
     ],

@@ -118,7 +118,7 @@ describe('own questions', () => {
 
   it('are refused with a message that says what to change', async () => {
     await expect(measureOwn(material({ questions: join(home, 'none.jsonl') }))).rejects.toThrow(/cannot be read/);
-    await expect(measureOwn(material({ documents: file }))).rejects.toThrow(/is no folder of documents/);
+    await expect(measureOwn(material({ documents: file }))).rejects.toThrow(/is not a folder of documents/);
     await expect(measureOwn(material({ templates: ['nobody'] }))).rejects.toThrow(/No template or model has this id/);
     writeFileSync(file, 'nonsense\n');
     await expect(measureOwn(material())).rejects.toThrow(/has no valid question/);

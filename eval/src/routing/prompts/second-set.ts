@@ -1,7 +1,6 @@
 /**
  * The second set of the router, modelled on public sets of questions over several hops (bridge, comparison, composition, inference). It
- * is not a hold-out: it was written in the same change as the rules it measures, by the same author, and two of its plain requests are in
- * their tests.
+ * is not a hold-out: it was written in the same change as the rules that it measures, and two of its plain requests are in their tests.
  * Names are real or made up.
  */
 export const multiHop: readonly string[] = [
@@ -71,7 +70,7 @@ export const multiHop: readonly string[] = [
   'Haben Bergamo und Brescia beide einen Flughafen?',
 ];
 
-/** What needs no search at all: greetings, small talk, rewriting, plain definitions, one-line advice. Of the same origin. */
+/** Requests that need no search at all: greetings, small talk, rewriting, plain definitions, one-line advice. Of the same origin. */
 export const plain: readonly string[] = [
   'Hey, how is it going?',
   'Good evening!',

@@ -10,5 +10,5 @@ export const levels = ['trivial', 'moderate', 'complex'] as const;
 export type Level = (typeof levels)[number];
 export type Language = 'en' | 'de';
 
-/** As written in the list: a bare text has no context; `history` and `attachments` say what came with it. */
+/** As written in the list: a bare text has no context; `history` and `attachments` are what came with it. */
 export type Written = string | { readonly text: string; readonly history?: true; readonly attachments?: true };

@@ -121,8 +121,8 @@ export const overflow = (page: Page): Promise<readonly string[]> =>
   });
 
 /**
- * Saves a picture for a human reviewer. With CONCLAVE_PICTURES=1, one that is 1280 pixels wide is also taken of the whole page at the other
- * widths; the page has its own width again afterwards.
+ * Saves a picture for a human reviewer. With CONCLAVE_PICTURES=1, a picture that is 1280 pixels wide is followed by pictures of the whole page
+ * at the other widths; afterwards the page has its own width again.
  */
 export async function picture(page: Page, name: string): Promise<void> {
   mkdirSync(pictures, { recursive: true });
@@ -133,7 +133,7 @@ export async function picture(page: Page, name: string): Promise<void> {
   if (!process.env['CONCLAVE_PICTURES'] || !name.endsWith('-1280') || !before) return;
   for (const width of widths.filter((one) => one !== 1280)) {
     await page.setViewportSize({ width, height: heights[width] });
-    // On a phone it is below the first screen.
+    // On a phone, part of the page is below the first screen.
     await save(name.replace('-1280', `-${width}`), true);
   }
   await page.setViewportSize(before);

@@ -12,7 +12,7 @@ const finding = findingOf('acknowledged-appends');
 export function checkAppends(of: Case): readonly Finding[] {
   const lines = of.lines('publish');
   if (of.records.length > 0 && !lines.some(({ actor }) => actor !== 'injector'))
-    return [finding('history', 'It holds no publish of any service, so that nothing can be said about what was sent.')];
+    return [finding('history', 'It contains no publish by any service, so it is unknown what was sent.')];
   const acknowledged = new Set<string>();
   const sent = new Set<string>();
   for (const line of lines) {

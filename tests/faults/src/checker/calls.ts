@@ -46,7 +46,7 @@ export function checkCalls(of: Case): CallCount {
   }
   const seen = of.lines('model.call').filter(({ phase }) => phase === 'invoke').length;
   const allowed = paid.size + explained;
-  // Repeats that have a finding of their own are not reported once more in the sum.
+  // Repeats that are reported individually are not reported again in the sum.
   if (!of.evidence.upstreamFaults && seen > allowed + findings.length)
     findings.push(
       finding('model.call', `The model server saw ${seen} calls; ${paid.size} steps and ${explained} explained repeats allow ${allowed}.`),

@@ -78,7 +78,7 @@ export class Case {
     for (const { runId, data } of this.events('StepRecorded')) push(steps, runId, data);
     return (this.driven = new Map([...steps].map(([runId, of]) => [runId, driveRun(runId, of)])));
   }
-  /** Whether the end of a run was awaited for the whole time it may take, since its acceptance or the last fault that a scenario caused. */
+  /** Whether the end of a run was awaited for as long as it may take after its acceptance or after the last fault that a scenario caused. */
   wasWaitedFor(acceptedAt: number): boolean {
     const from = Math.max(Number.isFinite(acceptedAt) ? acceptedAt : 0, ...this.lines('fault').map(({ at }) => at));
     return this.evidence.collectedAt - from >= this.bounds.terminalMs;

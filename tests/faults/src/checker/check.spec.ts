@@ -104,7 +104,7 @@ describe('replay, calm and enough', () => {
       evidence.asked = evidence.asked.map((ask) => (ask.runId === 'run_00000003' ? { ...ask, runId: null } : ask));
     }, heard);
     expect(found(unheard)).toContain('one-terminal-event run_00000003');
-    // It counts neither for nor against the successes.
+    // The run counts neither for nor against the successes.
     expect(check(unheard, { ...defaultBounds, answered: 1 }).figures).toMatchObject({ accepted: 2, answered: 2 });
     expect(found(unheard, { answered: 1 })).not.toContain('enough-succeeded no-harm');
   });

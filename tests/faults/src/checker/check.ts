@@ -44,12 +44,12 @@ export function check(evidence: Evidence, bounds: Bounds): Verdict {
   };
 }
 
-/** Processes that were killed, and those that ended by a failure of their own; an orderly end and a freeze are not deaths. */
+/** Processes that were killed, and those that ended because of a failure; an orderly end and a freeze are not deaths. */
 const deathsIn = ({ deaths, history }: Evidence): number =>
   deaths.filter(({ signal }) => signal !== null && signal !== 'SIGSTOP' && signal !== 'SIGTERM').length +
   history.filter(({ op, phase }) => op === 'process' && phase === 'failed').length;
 
-/** A repeat on the log, or a second viewer, repeats the same information. */
+/** A repeat on the log, or a second viewer, leads to the same finding again. */
 const distinct = (findings: readonly Finding[]): readonly Finding[] => [
   ...new Map(findings.map((finding) => [`${finding.check} ${finding.id} ${finding.sentence}`, finding])).values(),
 ];

@@ -30,7 +30,7 @@ const partitionOf = ({ topic, partition }: Pick<GroupPosition, 'topic' | 'partit
 function passedOver(position: GroupPosition, record: LoggedRecord, missingFrom: ReturnType<typeof effectsOn>): readonly Finding[] {
   const { group } = position;
   const place = `${group} has committed ${recordName(position)} and with it ${recordName(record)}`;
-  if (!record.event) return [finding(recordName(record), `${place}, which cannot be decoded and is no dead letter of the group.`)];
+  if (!record.event) return [finding(recordName(record), `${place}, which cannot be decoded and is not a dead letter of the group.`)];
   const missing = missingFrom(group, serviceOfGroup(group), record.event);
   return missing === null ? [] : [finding(record.event.id, `${place}, but ${missing}.`)];
 }

@@ -12,8 +12,8 @@ export type Missing = (group: string, service: string, event: Event) => string |
 /**
  * What a group must have left behind for an event it has committed:
  * - a task class: the result of the task;
- * - `planner`: the plan. It makes none for a run that is over or cancelled, or whose time for planning has passed, and leaves nothing
- *   then: excused if the run has ended and the planner's history says that it completely handled the event;
+ * - `planner`: the plan. For a run that is over or cancelled, or whose time for planning has passed, the planner leaves nothing: that is
+ *   excused if the run has ended and the planner's history says that it completely handled the event;
  * - `merger`: a recorded step of the engine with all its outputs on the log. The engine takes no step if nothing follows, as for a run
  *   that is over or a timer that was armed again: excused if it takes none in the state that the recorded steps lead to, and the
  *   merger's history says that it completely handled the event;
@@ -43,7 +43,7 @@ export function effectsOn(of: Case): Missing {
     const run = of.runs().get(event.runId);
     if (run?.inputs.has(event.id)) {
       const lost = run.outputs.get(event.id)!.filter((id) => !onLog.has(id));
-      return lost.length === 0 ? null : `its step put out ${lost.join(', ')}, which the log does not hold`;
+      return lost.length === 0 ? null : `its step produced ${lost.join(', ')}, which the log does not contain`;
     }
     if (!isIgnored(run, event, ended)) return 'no step of the engine has applied it';
     return unhandled(service, event) ? 'no step of the engine has applied it and the merger never finished it' : null;
@@ -67,7 +67,7 @@ function isIgnored(run: DrivenRun | undefined, { runId, id, type, time, data }: 
   try {
     return step(run.state, inputOf(runId, { id, type, time, data }), time, strategyOf) === null;
   } catch {
-    // It concerns something this state does not know, or cannot be read: neither is a reason to ignore it.
+    // The input concerns something that this state does not contain, or it cannot be read. Neither is a reason to ignore it.
     return false;
   }
 }

@@ -20,12 +20,12 @@ export function checkOutcomes(of: Case): readonly Finding[] {
   for (const [id, runId] of new Map(of.events('TaskDispatched').map((task) => [task.id, task.runId]))) {
     const run = of.runs().get(runId);
     const times = run?.settled.get(id) ?? 0;
-    if (times > 1) findings.push(finding(id, `Its run took ${times} outcomes of it.`));
+    if (times > 1) findings.push(finding(id, `Its run accepted ${times} outcomes of it.`));
     else if ((shown.get(id)?.size ?? 0) > 1)
       findings.push(finding(id, `The stream of its run shows ${shown.get(id)!.size} outcomes of it.`));
     else if (times === 0 && mayComeYet(runId)) continue;
     else if (times === 0 && !answered.has(id)) findings.push(finding(id, 'It was dispatched and has no outcome.'));
-    else if (times === 0 && run?.whole) findings.push(finding(id, 'It has a result, but its run took no outcome of it.'));
+    else if (times === 0 && run?.whole) findings.push(finding(id, 'It has a result, but its run accepted no outcome of it.'));
     if (!run || (run.whole && ![...run.outputs.values()].some((ids) => ids.includes(id))))
       findings.push(finding(id, 'It was dispatched by no recorded step.'));
   }
@@ -36,7 +36,7 @@ export function checkOutcomes(of: Case): readonly Finding[] {
 const blamedRecords = (of: Case): readonly Finding[] =>
   [...of.letters.keys()].map((letter) => {
     const record = of.records.find((one) => letter.endsWith(`:${recordName(one)}`));
-    return finding(record?.event?.id ?? letter, `${letter} was put aside as a dead letter although nothing was wrong with it.`);
+    return finding(record?.event?.id ?? letter, `${letter} was set aside as a dead letter although nothing was wrong with it.`);
   });
 
 function stepFindings(run: DrivenRun): readonly Finding[] {
@@ -48,7 +48,7 @@ function stepFindings(run: DrivenRun): readonly Finding[] {
     ...gaps.map(([from, to]) =>
       finding(
         `${runId}/step/${from}`,
-        from === to ? 'The log holds later steps, but not this one.' : `The log holds later steps, but not steps ${from} to ${to}.`,
+        from === to ? 'The log contains later steps, but not this one.' : `The log contains later steps, but not steps ${from} to ${to}.`,
       ),
     ),
     ...repeated.map(({ id, versions }) => finding(id, `It was applied more than once, in the steps ${versions.join(', ')}.`)),

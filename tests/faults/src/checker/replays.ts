@@ -3,7 +3,7 @@ import { findingOf, type Case } from './case.js';
 
 const finding = findingOf('replay-the-same');
 
-/** Check 7: replaying the recorded runs leads to the same decisions, and no model was asked. */
+/** Check 7: replaying the recorded runs leads to the same decisions, without a model call. */
 export function checkReplay({ evidence }: Case): readonly Finding[] {
   const { code, text, modelCalls } = evidence.replay;
   const differing = differingRuns(text);

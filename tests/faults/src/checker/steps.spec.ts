@@ -40,7 +40,7 @@ describe('one effective outcome', () => {
 });
 
 describe('a dead letter', () => {
-  it('is found if nothing was wrong with any record', () => {
+  it('is a finding if the scenario says that nothing was wrong with any record', () => {
     const { topic, partition, offset, event } = recordOf(`${one}/0/x1`);
     const headers = { 'dead-group': 'tasks.expert', 'dead-topic': topic, 'dead-partition': String(partition), 'dead-offset': offset };
     const letter = { topic: 'dead', partition: 0, offset: '0', appendedAt: 1, headers, event: null };

@@ -30,14 +30,14 @@ function follow(shown: Map<string, Shown>, entry: StreamEntry): string | null {
     if (attempt <= before.attempt) return `Attempt ${attempt} of ${taskId} supersedes attempt ${before.attempt}.`;
     return entry.discarded === before.text.length
       ? null
-      : `It takes back ${entry.discarded} characters of ${taskId}; ${before.text.length} were shown.`;
+      : `It retracts ${entry.discarded} characters of ${taskId}; ${before.text.length} were shown.`;
   }
-  if (attempt < before.attempt) return `It is of attempt ${attempt} of ${taskId}, after attempt ${before.attempt} took over.`;
+  if (attempt < before.attempt) return `It belongs to attempt ${attempt} of ${taskId}, after attempt ${before.attempt} took over.`;
   const isNew = attempt > before.attempt;
   const kept = isNew ? '' : before.text;
   shown.set(taskId, { attempt, text: entry.kind === 'chunk' ? kept + entry.text : kept });
   if (isNew && before.text !== '')
-    return `Attempt ${attempt} of ${taskId} goes on where attempt ${before.attempt} had shown text, and nothing marks it as superseded.`;
+    return `Attempt ${attempt} of ${taskId} continues where attempt ${before.attempt} had shown text, and nothing marks it as superseded.`;
   if (entry.kind === 'chunk' && entry.offset !== kept.length)
     return `Its text begins at character ${entry.offset} of attempt ${attempt} of ${taskId}; ${kept.length} were shown.`;
   return null;
@@ -53,7 +53,7 @@ function endFindings(of: Case, runId: string, entries: readonly StreamEntry[], s
   if (last?.kind !== 'run.completed' || !end) return [];
   const place = `${runId}#${last.id}`;
   if (last.outcome !== end.outcome || last.answer !== end.answer)
-    return [finding(place, 'The terminal entry does not say what the terminal event says.')];
+    return [finding(place, 'The terminal entry differs from the terminal event.')];
   const composing = entries.findLast((entry) => entry.kind === 'composing');
   if (composing?.kind !== 'composing' || composing.stream !== 'live' || end.answer === null) return [];
   const { taskId } = composing;

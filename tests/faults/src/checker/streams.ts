@@ -38,7 +38,8 @@ function viewerFindings(connections: readonly Viewing[], anewAbove: number | und
   let seen = connections[0]!.lastEventId;
   const found = connections.flatMap((connection) => {
     const { runId, viewer, lastEventId } = connection;
-    const holes = lastEventId > seen ? [finding(place(runId, seen + 1), `${viewer} resumed after ${lastEventId} and never got it.`)] : [];
+    const holes =
+      lastEventId > seen ? [finding(place(runId, seen + 1), `${viewer} resumed after ${lastEventId} and never received it.`)] : [];
     const found = connectionFindings(connection, anewAbove);
     seen = Math.max(seen, ...entriesOf(connection).map((entry) => (isSnapshot(entry) ? entry.last : entry.id)));
     return [...holes, ...found];
@@ -46,13 +47,13 @@ function viewerFindings(connections: readonly Viewing[], anewAbove: number | und
   return [...found, ...(isOver ? endlessFindings(connections, seen) : [])];
 }
 
-/** For an ended run: a reader that reconnected twice at the end and received nothing has missed the end. Once may be a stopping gateway. */
+/** For an ended run: a reader that reconnected twice at the end and received nothing has missed the end. Once may be due to a stopping gateway. */
 function endlessFindings(connections: readonly Viewing[], seen: number): readonly Finding[] {
   const { runId, viewer } = connections[0]!;
   const sawEnd = connections.some((connection) => connection.entries.some(isTerminal));
   const lastTwo = connections.slice(-2);
   if (sawEnd || lastTwo.length < 2 || lastTwo.some(({ entries }) => entries.length > 0)) return [];
-  return [finding(place(runId, seen + 1), `${viewer} came back ${connections.length - 1} times and was never shown the end of its run.`)];
+  return [finding(place(runId, seen + 1), `${viewer} reconnected ${connections.length - 1} times and was never shown the end of its run.`)];
 }
 
 /**
@@ -77,7 +78,7 @@ function connectionFindings(viewing: Viewing, anewAbove = Infinity): readonly Fi
     if (ended !== null) findings.push(finding(place(runId, entry.id), `It follows the terminal entry ${ended} on ${where}.`));
     else if (!isNext && entry.id > next)
       findings.push(finding(place(runId, next), `Entries ${next} to ${entry.id - 1} are missing on ${where}.`));
-    else if (!isNext) findings.push(finding(place(runId, entry.id), `It came where ${next} was due on ${where}.`));
+    else if (!isNext) findings.push(finding(place(runId, entry.id), `It arrived where ${next} was expected on ${where}.`));
     snapshot = null;
     next = entry.id + 1;
     if (isTerminal(entry)) ended = entry.id;
@@ -95,11 +96,11 @@ function disagreements(viewing: Viewing, runs: Map<string, Map<number, StreamEnt
     const first = known.get(entry.id);
     if (!first) known.set(entry.id, entry);
     if (!first || isDeepStrictEqual(first, entry)) return [];
-    return [finding(place(runId, entry.id), `${viewer} saw another body than was seen before (${entry.kind}, ${first.kind}).`)];
+    return [finding(place(runId, entry.id), `${viewer} saw a different body than was seen before (${entry.kind}, ${first.kind}).`)];
   });
 }
 
-/** What is known of a stream without a gap, from entry 1 on. */
+/** The known entries of a stream from entry 1 up to the first gap. */
 function fromTheBeginning(known: ReadonlyMap<number, StreamEntry>): readonly StreamEntry[] {
   const entries: StreamEntry[] = [];
   for (let entry = known.get(1); entry; entry = known.get(entry.id + 1)) entries.push(entry);

@@ -29,8 +29,8 @@ export function terminalEvents(of: Case): ReadonlyMap<string, LoggedEvent<RunCom
 }
 
 /**
- * Check 1: every accepted run has exactly one terminal event, in time; nothing else has one. A run whose time is not over is neither a
- * finding nor a success.
+ * Check 1: every accepted run has exactly one terminal event, in time; nothing else has one. A run whose time limit has not passed is neither
+ * a finding nor a success.
  */
 export function checkTerminalEvents(of: Case): readonly Finding[] {
   const accepted = acceptedRuns({ evidence: of.evidence, events: (type) => of.events(type) });
@@ -55,7 +55,7 @@ function missingOrLate(
   if (ends.length === 0)
     return of.wasWaitedFor(acceptedAt)
       ? [finding(runId, 'It was accepted and has no terminal event.')]
-      : [unknown(runId, `It had no terminal event yet when nobody had waited for its bound of ${of.bounds.terminalMs} ms: unknown.`)];
+      : [unknown(runId, `It had no terminal event, but nobody had waited for its bound of ${of.bounds.terminalMs} ms: unknown.`)];
   const endedAt = Math.min(...ends.map(({ record }) => record.appendedAt));
   const since = Math.max(acceptedAt === Infinity ? endedAt : acceptedAt, ...faultTimes(of).filter((at) => at <= endedAt));
   const { terminalMs } = of.bounds;
@@ -82,7 +82,7 @@ function unexplainedEnd(of: Case, runId: string, { data }: LoggedEvent<RunComple
     return answer === null ? [finding(runId, `It ended ${outcome} without an answer.`)] : [];
   if (of.bounds.mayFail.includes(runId)) return [];
   if (data.reasonCode === 'aborted')
-    return [finding(runId, `It was aborted by a dead letter that the scenario did not make: ${data.reason}`)];
+    return [finding(runId, `It was aborted by a dead letter that the scenario did not cause: ${data.reason}`)];
   if (outcome === 'cancelled' && !wasCancelled(of, runId)) return [finding(runId, 'It was cancelled although nobody cancelled it.')];
   return [];
 }

@@ -68,7 +68,7 @@ export interface MemoryUse {
 export interface Evidence {
   readonly scenario: string;
   readonly mode: Mode;
-  /** When it was gathered, in milliseconds since 1970: what was missing then may have appeared later. */
+  /** When the evidence was gathered, in milliseconds since 1970: what was missing then may have appeared later. */
   readonly collectedAt: number;
   /** Lines of the clients (`ask`, `view`), of the fake model (`model.call`) and of the services, in the order of the file. */
   readonly history: readonly HistoryEntry[];
@@ -106,7 +106,7 @@ export interface Bounds {
   /** Runs that may end with `failed` or `cancelled`, such as those that a poisoned record aborts. */
   readonly mayFail: readonly string[];
   /**
-   * Nothing is wrong with any record: each dead letter blames a record for something else. If absent, dead letters are up to the scenario.
+   * Set if no record of the scenario is faulty: every dead letter is then a finding. If absent, the scenario itself judges dead letters.
    */
   readonly soundRecords?: true;
   /** Streams may start again after multiples of this id, with all their facts, as in a rebuilt state store. If absent, they never do. */
@@ -114,7 +114,7 @@ export interface Bounds {
 }
 export const defaultBounds: Bounds = { terminalMs: 60_000, answered: 0.8, accepted: 1, memoryFactor: 1.5, closeMs: 15_000, mayFail: [] };
 
-/** The checks of reliability.md, in its order; `enough` guards against runs that prove nothing. */
+/** The checks of docs/guarantees.md, in its order; `enough-succeeded` guards against runs that prove nothing. */
 export const checkNames = [
   'one-terminal-event', // 1
   'acknowledged-appends', // 2

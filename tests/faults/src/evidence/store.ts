@@ -15,9 +15,9 @@ export function writeEvidence(file: string, evidence: Evidence): void {
 export function readEvidence(file: string): Evidence {
   const evidence = parsed(file);
   const missing = lists.filter((list) => !Array.isArray(evidence[list]));
-  if (missing.length > 0) throw new Error(`${file} is no evidence of a scenario: it has no ${missing.join(', ')}.`);
+  if (missing.length > 0) throw new Error(`${file} is not the evidence of a scenario: it has no ${missing.join(', ')}.`);
   if (typeof evidence.replay?.modelCalls !== 'number')
-    throw new Error(`${file} is no evidence of a scenario: it says nothing of a replay.`);
+    throw new Error(`${file} is not the evidence of a scenario: it has no result of a replay.`);
   return evidence as Evidence;
 }
 

@@ -87,7 +87,7 @@ export function announceProtections(
 ): void {
   for (const { name, lost } of protections) {
     if (!off.has(name)) continue;
-    logger.warn(`WITHOUT_PROTECTION takes ${name} away: ${lost} This is for tests alone.`, { protection: name });
+    logger.warn(`WITHOUT_PROTECTION switches ${name} off: ${lost} This is only for tests.`, { protection: name });
     note({ actor: service, op: 'protection', phase: 'off', id: name });
   }
 }

@@ -11,7 +11,7 @@ interface Story {
   readonly published: Event[];
   readonly letters: DeadRecord[];
   readonly pauses: boolean[];
-  /** For each record reported done to the ledger, the number of handlers begun by then. */
+  /** For each record that was reported as done to the ledger, the number of handlers begun until then. */
   readonly done: number[];
   over: boolean;
 }

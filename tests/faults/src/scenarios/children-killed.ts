@@ -52,7 +52,9 @@ async function killOnce(world: World, [service, role]: (typeof members)[number])
     const children = run.rounds.flatMap(({ tasks }) => tasks).filter(({ capability, status }) => capability === 'run' && status === 'ok');
     const told = childQuestions(question).filter((child) => isTold(world, question, rightAnswer(child)));
     if (run.outcome !== 'completed' || children.length !== 2 || told.length !== 2)
-      faults.push(`${runId} ended ${run.outcome}, ${children.length} of its child runs were well and it was told ${told.length} answers`);
+      faults.push(
+        `${runId} ended ${run.outcome}, ${children.length} of its child runs succeeded, and it received ${told.length} of their answers`,
+      );
   }
   const last = Math.max(at, ...parents.map((runId) => world.load.ended.get(runId) ?? Infinity));
   world.row({

@@ -74,7 +74,12 @@ export const searchStopped: Scenario = {
       if (!JSON.stringify(view).includes('SEARCH_UNAVAILABLE') || !/still open: where /.test(view.reason ?? ''))
         throw new Error(`${runId} does not say that the search was missing: ${view.reason} ${JSON.stringify(view.rounds).slice(0, 600)}`);
     }
-    world.row({ name: 'answers without search', outcome: `${runs.length} answered, told`, recoveryMs: recoveryAfter(world, at), runs });
+    world.row({
+      name: 'answers without search',
+      outcome: `${runs.length} answered, each says what is missing`,
+      recoveryMs: recoveryAfter(world, at),
+      runs,
+    });
     await world.servers.searx!.restart();
     world.behave({});
     const [next] = await world.load.run({ runs: 1, atOnce: 1, name: 'found', twoRounds: () => true });

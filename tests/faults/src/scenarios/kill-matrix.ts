@@ -64,7 +64,7 @@ async function kill(world: World, { service, point }: Cell): Promise<void> {
   const process = system.process(service);
   // Late timers and memory reach these processes after the end of a run: they would be killed before any work of this cell is in flight.
   const hasLateWork = service === 'merger' || service === 'graph-ingest';
-  if (hasLateWork && !(await world.calm())) throw new Error(`${cellName({ service, point })}: the work before it did not come to an end.`);
+  if (hasLateWork && !(await world.calm())) throw new Error(`${cellName({ service, point })}: the work before it did not end.`);
   await process.stop();
   const deaths = process.exits().length;
   const began = Date.now();
@@ -90,13 +90,13 @@ async function kill(world: World, { service, point }: Cell): Promise<void> {
   const changed = Promise.allSettled(point === 'setting-written' ? [changePrompt(world)] : []);
   const exit = await process.nextExit(deaths + 1, 30_000);
   const at = world.fault(`SIGKILL of ${service} at ${point}`, cellName({ service, point }));
-  // Written before it died. What it had done by then may end a run before its death is noticed here.
+  // Written before the process died. Work that it had finished may end a run before its death is noticed here.
   const crash = system.history().find((line) => line.phase === 'crash' && line.actor === service && line.op === point && line.at >= began);
   const diedAt = crash?.at ?? at;
   const inFlight = load.asked.filter(
     ({ runId, question }) => question.includes(`${service}-${point}`) && (runId === null || (load.ended.get(runId) ?? Infinity) >= diedAt),
   );
-  // Every timer of a run is a second chance for the one before it, so all of them must become due in a process that dies then.
+  // Each timer of a run backs up the one before it, so all of them must become due in a process that dies at that moment.
   if (point === 'timer-due') await dieAgain(process, deaths + 1, `${service}:${point}`, world.controlled);
   await process.ready();
   for (const change of await changed) if (change.status === 'rejected') throw change.reason;
@@ -117,12 +117,12 @@ async function kill(world: World, { service, point }: Cell): Promise<void> {
     runs,
     openRuns: inFlight.length,
   });
-  // Without its protection a run may have no end: the checker has to find that.
+  // Without its protection a run may have no end, which the checker must find.
   const broken = world.controlled ? faults.filter((fault) => fault !== openEnd) : faults;
   if (broken.length > 0) throw new Error(`${cellName({ service, point })}: ${broken.join('; ')}.`);
 }
 
-/** Twice more, as often as there is a timer left; if none may be lost, there always is one. */
+/** Lets the process die twice more, while there is a timer left. If no timer may be lost, there always is one. */
 async function dieAgain(process: Supervised, deaths: number, at: string, mayBeLost: boolean): Promise<void> {
   for (const death of [1, 2]) {
     process.nextRestart({ CRASH_AT: death === 1 ? at : undefined });

@@ -63,6 +63,6 @@ export const membersKilled: Scenario = {
       world.row({ name: member[0], outcome: figures, recoveryMs: typical, runs });
       if (typical > bounds.medianMs || longest > bounds.maxMs) late.push(`${member[0]}: ${figures}`);
     }
-    if (late.length > 0) throw new Error(`Work went on later than promised. ${late.join('; ')}.`);
+    if (late.length > 0) throw new Error(`Work continued later than promised. ${late.join('; ')}.`);
   },
 };

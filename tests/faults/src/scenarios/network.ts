@@ -97,7 +97,7 @@ async function suffer(world: World, wanted: readonly Harm[]): Promise<void> {
       runs: runsOf(world, `net${name}`),
     });
     if (recoveryMs !== null && recoveryMs > ms + boundMs)
-      throw new Error(`${name}: the last run it met ended ${recoveryMs} ms after it began; ${ms + boundMs} ms is the bound.`);
+      throw new Error(`${name}: the last affected run ended ${recoveryMs} ms after it began; ${ms + boundMs} ms is the bound.`);
   }
 }
 

@@ -27,8 +27,8 @@ export const portSystem: SystemRequirements = {
 };
 
 /**
- * Tools are offered some time after a start, and until then a plan cannot call them: asks questions without a tool call until the planner
- * knows of the tools.
+ * Asks questions without a tool call until the planner's prompt offers the tools. They are offered only some time after a start, and a plan
+ * cannot call them before.
  */
 export async function toolsOffered({ system, load }: World): Promise<void> {
   const since = Date.now();

@@ -52,8 +52,8 @@ export const brokerKilled: Scenario = {
   limitS: 400,
   ci: ['distributed'],
   system: { servers: ['kafka'] },
-  // Without the pause a record is blamed five times, each time after the client's own retries: this takes the last and longest of these
-  // outages.
+  // Without the pause a record is blamed five times, each time after the client's own retries: only the last and longest of these outages is
+  // long enough for that.
   run: (world) => killed(world, 'kafka', world.controlled ? [40_000] : world.short ? [500] : [500, 8_000, 40_000]),
 };
 
@@ -101,7 +101,7 @@ export const redisFull: Scenario = {
       await load;
       world.row({
         name: `full for ${((room - at) / 1000).toFixed(0)} s`,
-        outcome: `${refusal}, ${red.size} processes red, then went on`,
+        outcome: `${refusal}, ${red.size} processes red, then continued`,
         recoveryMs: recoveryAfter(world, room),
         runs: runsOf(world, 'full'),
       });

@@ -17,7 +17,7 @@ async function swap(world: World, change: (data: string) => void): Promise<void>
   await redis.restart();
 }
 
-/** Replaces the right state store by another one while runs are under way, and rebuilds it as an operator would. */
+/** Replaces the correct state store with another one while runs are under way, and rebuilds it as an operator would. */
 async function replaced(world: World, name: string, replace: () => Promise<void>): Promise<void> {
   world.behave({ delayMs: { planner: 100, expert: 1_500, composer: 200 } });
   const load = world.load.run({

@@ -65,7 +65,7 @@ const frozen = (service: 'experts' | 'merger', sleepMs: number): Scenario => ({
     const slow = service === 'merger' ? { wordMs: 400 } : { delayMs: { expert: 4_000 } };
     world.behave(slow);
     const role = service === 'merger' ? 'composer' : 'expert';
-    // The id of a run decides which of the two processes gets it, so all four of a batch may go to the other one: then more are asked.
+    // The id of a run decides which of the two processes handles it, so all four of a batch may go to the other one; then another batch is asked.
     const batches: Promise<unknown>[] = [];
     let askedAt = -Infinity;
     await until(
@@ -80,7 +80,7 @@ const frozen = (service: 'experts' | 'merger', sleepMs: number): Scenario => ({
       },
       { timeoutMs: 30_000 },
     );
-    // By then both processes hold some of them, and some of their words have been sent.
+    // After this pause both processes have some of the calls, and some of their words have been sent.
     await pause(service === 'merger' ? 1_000 : 200);
     const frozenAt = world.fault(`SIGSTOP of ${service}`);
     second.signal('SIGSTOP');
@@ -157,7 +157,7 @@ export const twoEngines: Scenario = {
         tried += 1;
         const slept = await sleepInStep(world, name, nth);
         met += slept;
-        // One lost step is enough, and every run that waits for it makes its client wait.
+        // One lost step is enough, and the client of every run that waits for it waits, too.
         if (world.controlled && met > 0) return;
       }
     }
@@ -269,10 +269,10 @@ const killerEndsWithinMs = 45_000;
 /** A record that ends every process that handles it. */
 export const killerRecord: Scenario = {
   name: 'killer-record',
-  promise: 'A record that kills its process three times becomes a dead letter, its run ends with a reason, and everything else goes on.',
+  promise: 'A record that kills its process three times becomes a dead letter, its run ends with a reason, and everything else continues.',
   fault: 'the planner dies each time it handles one request',
   modes: ['distributed', 'embedded'],
-  // Among several processes the engine gives up waiting for the plan: there the run ends in any case.
+  // In distributed mode the engine gives up waiting for the plan, so the run ends in any case.
   controls: [{ without: 'process-deaths', check: 'one-terminal-event', modes: ['embedded'] }],
   bounds: { answered: 0.5, terminalMs: killerEndsWithinMs },
   limitS: 150,
@@ -306,7 +306,7 @@ export const killerRecord: Scenario = {
     world.mayFail.push(
       ...world.load.asked.flatMap(({ runId, question }) => (runId !== null && question.includes('killer') ? [runId] : [])),
     );
-    // The next question is planned by the same process, which would die at its first call unless told otherwise.
+    // The same process plans the next question; with its previous environment it would die at its first call.
     await process.stop();
     await process.restart({ CRASH_AT: undefined });
     const [next] = await world.load.run({ runs: 1, atOnce: 1, name: 'after' });

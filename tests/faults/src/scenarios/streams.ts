@@ -118,7 +118,7 @@ export const modelFaults: Scenario = {
       },
     });
     const began = world.fault('faults of the model server');
-    // A stalled call is given up when the time of the run is nearly over: that need not be the 120 s of a patient user.
+    // A stalled call is given up when the time of the run is nearly over; the short form does not wait the 120 s of a patient user for that.
     await Promise.all(
       faults.map(({ name }) => world.load.run({ runs: 1, atOnce: 1, name, wallTimeS: world.short ? 20 : 120, patienceMs: 130_000 })),
     );

@@ -25,7 +25,7 @@ export const loadQuestion = (name: string, rounds: 1 | 2, hops: TwoHops): string
 /** The composer's answer to a question: known to the clients, so that they notice a wrong or mixed-up answer. */
 export const rightAnswer = (question: string): string => `The committee has settled it: ${question.replace('?', '')}, that is all.`;
 
-/** In the question of a child run, after the name in that of its parent. */
+/** A mark in the question of a child run, after the name that it shares with the question of its parent. */
 export const childQuestionMark = '-part-';
 /** Questions of the child runs of a run with this question. */
 export const childQuestions = (question: string): readonly string[] =>

@@ -5,7 +5,7 @@ import { entriesAndSnapshotsOf, SseStream, startRun, type System, type TwoHops }
 import type { AskedRun, Viewing } from '../evidence/evidence.js';
 import { loadQuestion } from './committee.js';
 
-/** One round, and then a model call for what the answer teaches. */
+/** A template with one round, followed by a model call that learns from the answer. */
 export const learningTemplate = 'conclave-learning';
 
 export interface LoadOptions {

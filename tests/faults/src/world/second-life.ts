@@ -58,6 +58,6 @@ export async function secondLife(
   const after = contentOf(home);
   const lost = before.records.filter((record, n) => after.records[n] !== record);
   if (lost.length > 0) throw new Error(`Records are gone after the start: ${lost.slice(0, 3).join('; ')}`);
-  if (models.violations().length > 0) throw new Error(`The second life asked what nobody knows: ${models.violations()[0]}`);
+  if (models.violations().length > 0) throw new Error(`The second start asked something unexpected: ${models.violations()[0]}`);
   return { runs: before.open.length, calls: models.calls.length, readyMs };
 }

@@ -20,7 +20,7 @@ export interface SystemRequirements {
   readonly gateways?: 1 | 2;
   /** Expert worker processes at the start (distributed); 1. */
   readonly experts?: number;
-  /** Documents of the corpus; the two-hop ones by default. */
+  /** Further sections of conclave.yaml; its templates are added to those of the load. */
   readonly configuration?: Readonly<Record<string, unknown>>;
   readonly crashAt?: Readonly<Record<string, string>>;
   /** Variables of every process. */

@@ -78,7 +78,7 @@ function fillUp(file: string): void {
   }
 }
 
-/** As this user if it is root, otherwise through sudo without a password. Throws if neither is possible. */
+/** Runs a command as this user if it is root, otherwise through sudo without a password. Throws if neither is possible. */
 function asRoot(...command: readonly string[]): void {
   const line = process.getuid?.() === 0 ? command : ['sudo', '-n', ...command];
   execFileSync(line[0]!, line.slice(1), { stdio: 'pipe', timeout: 30_000 });

@@ -43,7 +43,7 @@ export class World {
     readonly servers: OwnServers,
     gateways: number,
     readonly short: boolean,
-    /** A protection is off: the checker has to find what is missing, not the scenario. */
+    /** Whether a protection is off: then the checker must find what is missing, not the scenario. */
     readonly controlled: boolean,
     hops: TwoHops,
   ) {
@@ -141,7 +141,7 @@ export class World {
         { timeoutMs, everyMs: 250 },
       );
     } catch (error) {
-      // Anything left over is evidence: the check of the calm names it. A process that reports nothing is evidence itself.
+      // Anything left over is evidence, which the check `calm-afterwards` reports. A process that reports nothing is evidence itself.
       if (left.length === 0 && calmReadings === 0) left = [{ group: 'metrics', topic: String((error as Error).cause), records: 1 }];
     }
     return left;

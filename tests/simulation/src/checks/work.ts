@@ -77,7 +77,7 @@ export const nothingLeft: Check = ({ world }) => {
   const left: readonly (readonly [string, readonly string[]])[] = [
     ['is still open', open],
     ['is a lag', world.lag()],
-    ["is still in somebody's hands", stores.deliveries.open()],
+    ['is still being delivered', stores.deliveries.open()],
     ['is still held', world.heldPlaces()],
     ['is still armed', stores.timers.armed().map(({ runId, name }) => `${runId}/${name}`)],
     ['still waits', observations.clients.filter(({ finished }) => !finished).map(({ name }) => name)],

@@ -230,7 +230,7 @@ export function targetOf(seed: number): CrashTarget | null {
   return { ...point, nth, need: needOf(point) };
 }
 
-/** What was passed and where processes were killed, over many seeds. */
+/** Points that were passed, and points at which processes were killed, over many seeds. */
 export class Coverage {
   readonly passed = new Map<string, number>();
   readonly killed = new Map<string, number>();

@@ -46,7 +46,7 @@ export function drawFeatures(random: Random, need: Need | null): Features {
 /** Share of the seeds that have sub-topics without needing them. */
 const topicsShare = 0.08;
 
-/** If its crash point needs a part of the committee, it keeps its committee. */
+/** A seed whose crash point needs a part of the committee keeps its committee. */
 function drawTopics(random: Random, need: Need | null): Features['topics'] {
   if (need === 'topics') return 'tasks';
   if (need === 'children') return random.pick(['committees', 'tree'] as const);

@@ -20,7 +20,7 @@ export interface StormPlan {
     readonly from: number;
     readonly to: number;
     readonly process: string | null;
-    /** Of the calls. */ readonly share: number;
+    /** Share of the calls that fail. */ readonly share: number;
   }[];
   readonly freezes: readonly { readonly process: string; readonly at: number; readonly forMs: number }[];
   readonly rebalances: readonly { readonly process: string; readonly at: number }[];
@@ -48,7 +48,7 @@ export interface StormPlan {
   readonly rounds: number;
   readonly gapCheck: 'answer' | 'evidence';
   readonly twins: boolean;
-  /** Pairs of requests with one Idempotency-Key, sent at the same moment, as often as clients are impatient or unlucky. */
+  /** With `twins`: whether all clients use one Idempotency-Key and start at the same moment; otherwise each starts at its own time without one. */
   readonly sameKey: boolean;
   /** For each client: whether it pauses its run, and resumes it some time later. */
   readonly pauses: number;
@@ -61,7 +61,7 @@ export interface StormPlan {
   readonly closes: boolean;
 }
 
-/** Slots of processes; every incarnation of a slot has an id of its own. */
+/** Slots of processes; every process that occupies a slot has a new id. */
 export const processSlots = [
   'gateway-1',
   'gateway-2',

@@ -18,7 +18,7 @@ const keyIsNoId: PlantedBug = {
 
 const keptTooEarly: PlantedBug = {
   name: 'kept-too-early',
-  sentence: 'An answer is cached as soon as its model has written it, so a run that ends differently has taught a wrong one.',
+  sentence: 'An answer is cached as soon as its model has written it, so a run that ends differently leaves a wrong one.',
   check: 'caches',
   plant: () => ({
     stores({ journal, caches }) {

@@ -206,7 +206,7 @@ export class SimulatedClient {
     });
   }
 
-  /** What arrives over a connection to a gateway, which may break or take too long. */
+  /** Resolves with what arrives over a connection to a gateway, or with `lost` if the connection breaks or takes too long. */
   private overConnection<T>(gateway: LivingProcess, work: Promise<T>, patienceMs: number): Promise<T | typeof lost> {
     return new Promise((resolve, reject) => {
       const patience = setTimeout(() => resolve(lost), patienceMs);

@@ -15,7 +15,7 @@ import type { RawRecord } from '@conclave/ports';
 import { strategyOf, teaches } from '@conclave/strategies';
 import type { Surroundings } from './surroundings.js';
 
-/** What must be durable once a group has finished a record, and is not; empty if all of it is. */
+/** The effects that must be durable once a group has finished a record, but are not; empty if all of them are. */
 export function missingEffect(world: Surroundings, group: string, record: string): readonly string[] {
   const slash = record.lastIndexOf('/');
   const topic = record.slice(0, record.lastIndexOf('/', slash - 1));
@@ -79,7 +79,7 @@ function isIgnored(state: RunState, { type, runId, id }: Address, raw: RawRecord
   try {
     return step(state, inputOf(runId, { id, type, time, data: dataOf(raw) }), Date.now(), strategyOf) === null;
   } catch {
-    // It concerns something this state does not know yet, or its body is stored elsewhere: neither is a reason to ignore it.
+    // The input concerns something that this state does not contain yet, or its body is stored elsewhere. Neither is a reason to ignore it.
     return false;
   }
 }
@@ -93,14 +93,14 @@ function ofPlanner(world: Surroundings, { type, runId, id }: Address, raw: RawRe
   if (epoch > 0 && gapId(runId, epoch - 1) !== id) return [`a plan for ${id}`];
   const plan = planId(runId, epoch);
   if (world.logged.has(`plan.created ${plan}`)) return [];
-  // The planner is too late for a run that has made a plan of its own, whatever the run awaits by now.
+  // The planner is too late for a run that has made its own plan, whatever the run is waiting for now.
   if (epoch === 0 && row?.state && (JSON.parse(row.state) as RunState).awaiting?.epoch !== 0) return [];
   if (epoch === 0 && awaitsNoPlan({ type, runId, id }, raw)) return [];
   if (epoch > 0 && Date.now() >= Date.parse(raw.headers.ce_time!) + world.templates.committee.planning_timeout_s * 1000) return [];
   return [plan];
 }
 
-/** Whether the run begins without a planner, like one that a cache has answered: its engine may still be about to say so. */
+/** Whether the run begins without a planner, such as a run that a cache has answered, even if the engine has not recorded that yet. */
 function awaitsNoPlan({ type, runId, id }: Address, raw: RawRecord): boolean {
   const data = dataOf<PlanRequested>(raw);
   if (!data) return false;

@@ -78,7 +78,7 @@ export class Assembled {
       this.makers.set(provider.provide, () =>
         (provider.useFactory as (...args: unknown[]) => unknown)(...(provider.inject ?? []).map((token) => this.get(token))),
       );
-    else throw new Error('The simulation knows classes, values and factories as providers.');
+    else throw new Error('The simulation supports only classes, values and factories as providers.');
   }
 
   private construct(type: Type): unknown {

@@ -78,18 +78,18 @@ export class Observations {
   readonly orders: string[] = [];
   /** Ids under which a receiver was notified of the end of a run. */
   readonly told = new Set<string>();
-  /** Cached entries, in the order they were written: `run` is the run they come from, with whether its end was on the log by then. */
+  /** Cached entries in the order of their writing. `runId` is the run that they come from, `ended` whether its end was on the log at that time. */
   readonly kept: { readonly where: string; readonly runId: string; readonly ended: boolean }[] = [];
   /** `<tenant> <key>` of everything that was written to the caches. */
   readonly cacheKeys = new Set<string>();
   /** Document -> the reply to its uploader. */
   readonly documents = new Map<string, 'taken' | 'removed' | 'unknown'>();
   readonly clients: ObservedClient[] = [];
-  /** Stretches in which a process was frozen or its stores were unavailable, so that it could not know better. */
+  /** Periods in which a process was frozen or its stores were unavailable, so that it could not notice a cancel or an end. */
   readonly excuses: { readonly process: string; readonly from: number; readonly to: number }[] = [];
-  /** Names of records (`<topic> <raw>`) that are not events and must become dead letters. */
+  /** Number of appended records that are not events and must become dead letters. */
   poison = 0;
-  /** Injected handler faults, by record. */
+  /** Number of ordered observations so far. */
   private order = 0;
 
   nextOrder(): number {

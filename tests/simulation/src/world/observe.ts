@@ -90,8 +90,8 @@ export function observe(world: Surroundings, process: LivingProcess, point: stri
 const foundByWorkers = /^(?:subtopic\/|graph-context:|research)/;
 
 /**
- * What any service caches from a run, and whether the run had ended by then. What a worker found in documents and the graph is cached
- * at once, and has the tag of the run only so that it is deleted with it.
+ * Records what any service caches from a run, and whether the run had ended at that time. Findings of a worker in documents and the graph are
+ * cached immediately; they have the tag of the run only so that they are deleted with it.
  */
 export function watchCaches(world: Surroundings, { caches }: MemoryStores): void {
   const write = caches.write.bind(caches);

@@ -25,13 +25,13 @@ export interface LogParts {
   readonly blobs: Blobs;
   readonly ledger: DeliveryLedger;
   readonly hooks: DeliveryHooks;
-  /** The log as the process sees it, faults included; what its own deliveries publish takes the same way. */
+  /** The log as the process sees it, faults included; its own deliveries also publish through it. */
   readonly self: () => EventLog;
 }
 
 /**
- * The log of one simulated process: the topics and groups of the memory broker, the delivery pool of every adapter, and the weather between
- * them.
+ * The log of one simulated process: the topics and groups of the memory broker, the delivery pool of every adapter, and the simulated faults
+ * between them.
  */
 export class SimulatedLog implements EventLog {
   readonly consumptions = new Set<SimulatedConsumption>();
@@ -63,7 +63,7 @@ export class SimulatedLog implements EventLog {
     if (batch.length > 1 && storm.chance(storm.plan.hiccup)) {
       appended(batch.slice(0, 1));
       broker.append(batch.slice(0, 1));
-      throw new Failure('LOG_UNAVAILABLE', 'It is simulated to have taken a part.');
+      throw new Failure('LOG_UNAVAILABLE', 'Simulated: only some of the records were appended.');
     }
     appended(batch);
     broker.append(batch);
@@ -175,7 +175,7 @@ export class SimulatedConsumption implements Consumption {
         this.ours.delete(record);
         this.memory.finished(record, this);
       }).catch(() => {
-        // A position that could not be stored: the next owner receives the record again, and so do we after a rebalance.
+        // The position could not be stored: the next owner receives the record again, and so do we after a rebalance.
         this.lose();
         setTimeout(() => this.join(), 50);
       }),

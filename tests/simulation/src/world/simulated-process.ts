@@ -96,7 +96,7 @@ export class SimulatedProcess implements LivingProcess {
   private calling: string | null = null;
   /** Records it has begun and not returned, although they may have been reassigned; as in `held()` of the log. */
   private readonly begun = new Set<string>();
-  /** A call was made in this very tick. */
+  /** Whether a call was made in this tick. */
   private isCalling = false;
   private readonly invoked = new Map<string, { readonly step: string; readonly attempt: number }>();
 
@@ -178,7 +178,7 @@ export class SimulatedProcess implements LivingProcess {
     const call = this.calling === null ? undefined : this.invoked.get(this.calling);
     this.calling = null;
     if (!call && this.isCalling) return () => () => undefined;
-    if (!call) throw new Error('A call was made that no journal step stands for.');
+    if (!call) throw new Error('A call was made without a step in the journal.');
     this.isCalling = true;
     queueMicrotask(() => (this.isCalling = false));
     // A request that waited too long for its answer may end before it arrives.
@@ -269,7 +269,7 @@ export class SimulatedProcess implements LivingProcess {
       [READINESS, openReadiness()],
       [PROCESS, { id: this.id, classes }],
     ]);
-    // Learning and webhooks have consumer groups of their own in the process of the engine.
+    // Learning and webhooks have their own consumer groups in the process of the engine.
     const served = [
       [service, modules[service].register()] as const,
       ...(service === 'merger'
@@ -307,7 +307,7 @@ export class SimulatedProcess implements LivingProcess {
     return { log: this.log, state: this.state, stream: this.stream, blobs: this.blobs, vectors, embedder: simulatedEmbedder(this) };
   }
 
-  /** It loses its connections and its memory; its lease expires, and its records are reassigned when the group notices. */
+  /** Loses its connections and its memory; its lease expires, and its records are reassigned when the group notices. */
   die(point: string): void {
     if (this.dead) return;
     const { world } = this;

@@ -21,7 +21,7 @@ export function simulatedReceiver(process: LivingProcess, world: ModelWorld): We
         await sleepUnless(world.random.between(5, 200), signal);
         if (process.dead) return never();
         if (signal.aborted) throw new Failure('CALL_CANCELLED');
-        if (storm.chance(Math.max(refuses, storm.plan.modelFault))) throw new Failure('WEBHOOK_FAILED', 'It is simulated to refuse.');
+        if (storm.chance(Math.max(refuses, storm.plan.modelFault))) throw new Failure('WEBHOOK_FAILED', 'Simulated: the receiver refuses.');
         observations.told.add(headers['webhook-id']!);
       }),
   };

@@ -28,7 +28,7 @@ export function simulatedTools(process: LivingProcess, world: ModelWorld): ToolS
         await sleepUnless(world.random.between(5, 200), signal);
         if (process.dead) return never();
         if (signal.aborted) throw new Failure('CALL_CANCELLED');
-        if (storm.chance(storm.plan.modelFault)) throw new Failure('TOOL_FAILED', 'It is simulated to refuse.');
+        if (storm.chance(storm.plan.modelFault)) throw new Failure('TOOL_FAILED', 'Simulated: the tool refuses.');
         const item = String((args as { item?: unknown }).item);
         if (tool === 'desk.order') observations.orders.push(item);
         await sleepUnless(world.random.between(1, 200), signal);

@@ -5,12 +5,12 @@ import type { StormPlan, StoreKind } from '../faults/storm-plan.js';
 import type { Observations } from './observations.js';
 import { beginning, sleep, virtualNow } from './virtual-time.js';
 
-/** Stores that sometimes fail although they are available; models, tools and search have faults of their own. */
+/** Stores that sometimes fail although they are available; models, tools and search have separate faults. */
 const ours: ReadonlySet<StoreKind> = new Set(['state', 'log', 'blobs', 'graph', 'vectors']);
 
 export const never = <T>(): Promise<T> => new Promise<T>(() => {});
 
-/** What a storm sees of a process, and does to it. */
+/** The parts of a process that a storm reads and changes. */
 export interface Exposed {
   readonly service: Service;
   /** Its slot in the plan, such as `merger-1`. */
@@ -84,7 +84,7 @@ export class Storm {
     return this.random.shuffled(items);
   }
 
-  /** Records the point, and kills the process there when its time has come. */
+  /** Records the point, and kills the process there if the plan says so. Returns whether it was killed. */
   private passes(process: Exposed, point: string, side: 'before' | 'after'): boolean {
     const { service, world } = process;
     this.note({ service, point, side, crashed: false });
@@ -123,9 +123,9 @@ export class Storm {
         (outage.process === null || outage.process === process.slot),
     );
     if (!away && !(ours.has(store) && this.chance(this.plan.hiccup))) return null;
-    if (store === 'log') return new Failure('LOG_UNAVAILABLE', 'It is simulated to be away.');
-    if (store === 'vectors') return new Failure('VECTORS_UNAVAILABLE', 'They are simulated to be away.');
-    if (store === 'graph') return new Failure('GRAPH_UNAVAILABLE', 'It is simulated to be away.');
-    return new Failure('STORE_UNAVAILABLE', 'It is simulated to be away.');
+    if (store === 'log') return new Failure('LOG_UNAVAILABLE', 'Simulated: it is unavailable.');
+    if (store === 'vectors') return new Failure('VECTORS_UNAVAILABLE', 'Simulated: they are unavailable.');
+    if (store === 'graph') return new Failure('GRAPH_UNAVAILABLE', 'Simulated: it is unavailable.');
+    return new Failure('STORE_UNAVAILABLE', 'Simulated: it is unavailable.');
   }
 }

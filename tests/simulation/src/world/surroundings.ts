@@ -18,7 +18,7 @@ import type { StormPlan } from '../faults/storm-plan.js';
 import type { Observations } from './observations.js';
 import type { Exposed, Storm } from './storm.js';
 
-/** What the parts of a world, and its checks, see of the whole. */
+/** The view of a world for its parts and its checks. */
 export interface Surroundings {
   readonly plan: StormPlan;
   readonly observations: Observations;
@@ -47,14 +47,14 @@ export interface Surroundings {
   /** Records that groups have not finished, as `<group> <topic>: <n>`. */
   lag(): readonly string[];
   dispatch(): void;
-  /** Something that happens after a while; the world is not quiet before. */
+  /** Schedules an action in `ms` milliseconds; the world is not quiet before it has run. */
   later(ms: number, act: () => void): void;
-  /** What a supervisor does for a process that has ended. */
+  /** Starts a process again, as a supervisor does after its end. */
   restart(process: LivingProcess): void;
   someGateway(random: Random): Promise<LivingProcess>;
 }
 
-/** What the other parts see of a process. */
+/** The view of a process for the other parts. */
 export interface LivingProcess extends Exposed {
   readonly world: Surroundings;
   readonly state: StateStore;
@@ -79,7 +79,7 @@ export interface SimulatedGateway {
   readonly documents: Documents;
 }
 
-/** Where the models and the search of a world get their random numbers and leave their traces. */
+/** The random numbers and counters of the models and the search of a world. */
 export interface ModelWorld {
   readonly random: Random;
   /** Number of calls so far; no two replies are the same, so a repeat can be distinguished from its first try. */

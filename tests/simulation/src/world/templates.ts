@@ -11,7 +11,7 @@ const tools = [
 ];
 export const collection = 'shelf';
 
-/** Model calls of a run with sub-topics; few enough for its child runs to have less than they could use. */
+/** Model calls of a run with sub-topics: so few that its child runs get fewer than they could use. */
 const callsOfTree = 40;
 
 /** Templates of one seed: a committee with the features that were drawn, waves, and sub-topics. */
@@ -72,7 +72,7 @@ export function templatesOf({ rounds, gapCheck, features }: StormPlan): {
     },
     experts: { general: profile },
     capabilities: ['research'],
-    // Ends before a run whose gateway has died is given up.
+    // Ends before the run of a dead gateway is given up.
     limits: { ...common.limits, model_calls: callsOfTree, wall_time_s: 40 },
   };
   return { committee, waves, tree };

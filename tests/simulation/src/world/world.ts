@@ -288,7 +288,7 @@ export class World implements Surroundings {
     return this.stores.leases.heldSlots().filter((place) => !place.startsWith(rateWindow));
   }
 
-  /** Nothing moves after this. */
+  /** Stops everything. */
   halt(): void {
     this.closing = true;
     for (const process of this.living.values()) process.dead = true;

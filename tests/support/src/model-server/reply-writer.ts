@@ -4,7 +4,7 @@ import type { ScriptedChunk, ScriptedReply, ScriptedRequest, ScriptedUsage } fro
 /** How sending a reply ended: `finished` (sent whole), `cut` (by the script) or `left` (by the caller). */
 export type Ending = 'finished' | 'cut' | 'left';
 
-/** How sending a reply ended, and the tokens that a real server would have used by then. */
+/** How sending a reply ended, and the tokens that a real server would have used up to that point. */
 export interface Sent {
   readonly ending: Ending;
   readonly usage: ScriptedUsage;

@@ -33,7 +33,7 @@ export type ScriptedReply =
       readonly finish?: string;
     }
   | { readonly chunks: readonly ScriptedChunk[]; readonly usage?: ScriptedUsage | null; readonly finish?: string }
-  /** An answer that is no completion; `body` may be any text, also broken JSON. */
+  /** An answer that is not a completion; `body` may be any text, even broken JSON. */
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string | object }
   /** Sends these chunks, then nothing more until the caller goes away. */
   | { readonly stallAfter: readonly ScriptedChunk[] }

@@ -26,7 +26,7 @@ describe('the scripted model server', () => {
     server.expectCalls(1);
     expect((await ask('ping')).status).toBe(500);
     expect(server.violations()).toEqual([expect.stringContaining('[user] ping')]);
-    expect(() => server.expectCalls(2)).toThrow('asked what no step answers');
+    expect(() => server.expectCalls(2)).toThrow('received calls that no step answers');
   });
 
   it('lists the calls it received if their number is wrong, and the steps that never answered', async () => {
@@ -97,7 +97,7 @@ describe('the scripted model server', () => {
     const entries = readHistory(history.file);
     expect(entries.map((entry) => `${entry.id} ${entry.phase}`)).toEqual(['call-1 invoke', 'call-1 ok', 'call-2 invoke', 'call-2 fail']);
     expect(openOperations(entries)).toEqual([]);
-    // What the server has used by then: a refused call costs nothing.
+    // Tokens that the server has used up to that point: a refused call costs nothing.
     expect(entries[1]!.data).toEqual({ ending: 'finished', status: 200, prompt_tokens: expect.any(Number), completion_tokens: 1 });
     expect(entries[3]!.data).toEqual({ ending: 'finished', status: 503, prompt_tokens: 0, completion_tokens: 0 });
     rmSync(folder, { recursive: true });

@@ -36,7 +36,7 @@ export interface ScriptedModelServerOptions {
  * `expectCalls` throws while there is one, so a test cannot pass with unscripted answers.
  */
 export class ScriptedModelServer {
-  /** Remembered after `close`, for a server that is to come back. */
+  /** Remembered after `close`, so that `reopen` can use it again. */
   port = 0;
   readonly calls: ServedCall[] = [];
   /** Requests other than chat completions, such as `GET /v1/models`. */
@@ -91,7 +91,7 @@ export class ScriptedModelServer {
     const seen = this.calls.map(
       (call) => `  ${call.n}. ${call.model}: ${call.step ?? 'not scripted'}${call.abortedAt ? ' (aborted)' : ''}`,
     );
-    if (this.faults.length > 0) throw new Error(`The model server was asked what no step answers:\n${this.faults.join('\n')}`);
+    if (this.faults.length > 0) throw new Error(`The model server received calls that no step answers:\n${this.faults.join('\n')}`);
     if (this.calls.length !== n) throw new Error(`Expected ${n} model calls, saw ${this.calls.length}:\n${seen.join('\n')}`);
   }
   /** Closes every connection. Safe to call twice. */

@@ -53,7 +53,7 @@ async function recordsOf(stack: Stack, prefix: string): Promise<string> {
   }
 }
 
-/** A text of what Redis keeps, with what is packed in it behind it: deflated and in base64, after a tilde. */
+/** A text that Redis stores, followed by the content of its packed parts: a tilde, then deflated text in base64. */
 const withPacked = (text: string): string =>
   [
     text,

@@ -209,7 +209,7 @@ export class System {
   }
 }
 
-/** Key with the role admin that every system under test knows. */
+/** Key with the role admin that every system under test accepts. */
 export const adminKey = 'sk-admin-of-the-tests-3f8e1c';
 /** Headers of a request by the admin, for any route. */
 export const byAdmin = { 'x-api-key': adminKey } as const;
@@ -219,11 +219,10 @@ export const providerKey = 'sk-canary-5f1e0c9b7a';
 
 function onlyPoint({ crashAt = {} }: SystemOptions): string | undefined {
   const points = Object.values(crashAt);
-  if (points.length > 1) throw new Error('The embedded system is one process: it takes one point to die at.');
+  if (points.length > 1) throw new Error('The embedded system is one process: it accepts only one crash point.');
   return points[0];
 }
 
-/** Writes conclave.yaml (JSON is valid YAML) and the corpus. */
 /** A committee whose calls a script can count: always planned, without caches, refinement and review. */
 export const plainTemplate = {
   complexity: 'moderate',
@@ -233,7 +232,7 @@ export const plainTemplate = {
   capabilities: ['research'],
 } as const;
 
-/** The shipped templates with nothing but their loop. */
+/** The shipped templates, reduced to their loop. */
 const loopTemplates = {
   'conclave-fast': { ...plainTemplate, strategy: 'single-pass', gap_check: 'evidence' },
   conclave: { ...plainTemplate, strategy: 'agentic', max_agentic_rounds: 3, gap_check: 'evidence' },
@@ -245,6 +244,7 @@ const added: readonly string[] = ['templates', 'stores'];
 const withoutAdded = (configuration: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(configuration).filter(([name]) => !added.includes(name)));
 
+/** Writes conclave.yaml (JSON is valid YAML), the admin key and the corpus. */
 function writeInput(folder: string, modelUrl: string, mode: Mode, prefix: string, stack: Stack | null, options: SystemOptions): void {
   writeFileSync(join(folder, 'admin.key'), adminKey);
   const corpus = join(folder, 'corpus');
@@ -256,7 +256,7 @@ function writeInput(folder: string, modelUrl: string, mode: Mode, prefix: string
     ...(options.demo
       ? {}
       : {
-          // One server for all roles, and faults of seconds: it is tried again after one second.
+          // One server plays all roles, and its faults last seconds, so it is tried again after one second.
           providers: {
             fake: { base_url: modelUrl, api_key_env: 'FAKE_PROVIDER_KEY', max_concurrency: 16, paid: false, breaker: { open_s: 1 } },
           },

@@ -12,7 +12,7 @@ export const found = (evidence: Evidence, bounds: Partial<Bounds> = {}) =>
 export const changed = (change: (evidence: { -readonly [K in keyof Evidence]: Evidence[K] }) => void, of = clean): Evidence => {
   const copy = { ...of };
   change(copy);
-  // As it is read from a file.
+  // As if it had been read from a file.
   return JSON.parse(JSON.stringify(copy)) as Evidence;
 };
 export const recordOf = (id: string, of = clean): LoggedRecord => of.records.find(({ event }) => event?.id === id)!;
@@ -38,7 +38,7 @@ export const entries = clean.viewings[0]!.entries;
 export const chunks = entries.filter(({ kind }) => kind === 'chunk').map(({ id }) => id);
 export const renumbered = (list: readonly StreamEntry[]): StreamEntry[] => list.map((entry, index) => ({ ...entry, id: index + 1 }));
 
-/** The evidence in which a step is made once more, after everything else. */
+/** Evidence in which the call of a step is repeated after everything else. */
 export const calledAgain = (
   service: string,
   step: string,

@@ -43,7 +43,7 @@ const template: Template = {
   contexts: {},
 };
 
-/** Tokens of every call, as the server used and the audit counts them. */
+/** Tokens of every call, both as the server uses them and as the audit counts them. */
 const tokens = { prompt_tokens: 10, completion_tokens: 5 };
 const usage = { ...noUsage, calls: 1, prompt: 10, completion: 5 };
 export const answer = 'It is so [1].';
@@ -103,7 +103,7 @@ export class Story {
       mayFail: [],
       ...changes,
     };
-    // As it is read from a file.
+    // As if it had been read from a file.
     return JSON.parse(JSON.stringify(whole)) as Evidence;
   }
 

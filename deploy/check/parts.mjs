@@ -1,3 +1,4 @@
+import * as agents from './agents.part.mjs';
 import * as brokers from './brokers.part.mjs';
 import * as dashboards from './dashboards.part.mjs';
 import * as docker from './docker.part.mjs';
@@ -11,4 +12,4 @@ import * as redis from './redis.part.mjs';
  * returns null if it can run here and a sentence otherwise, and `run({ fact })`, which throws if something is not as it should be. `fact`
  * records a finding.
  */
-export const parts = new Map(Object.entries({ docker, kubernetes, brokers, redis, jaeger, dashboards, 'open-webui': openWebui }));
+export const parts = new Map(Object.entries({ agents, docker, kubernetes, brokers, redis, jaeger, dashboards, 'open-webui': openWebui }));

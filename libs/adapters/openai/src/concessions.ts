@@ -1,5 +1,6 @@
 import type { JsonObject, ModelCall } from '@conclave/ports';
 import type { UpstreamError } from './error-body.js';
+import { hasLaterInstructions, refusesLaterInstructions, withOneSystemMessage } from './system-messages.js';
 
 /** Something left out of a request, or expressed differently, because a server refused it. */
 export type Concession =
@@ -12,7 +13,8 @@ export type Concession =
   | 'no temperature'
   | 'no top_p'
   | 'no seed'
-  | 'no stop';
+  | 'no stop'
+  | 'one system message';
 
 export type Concessions = ReadonlySet<Concession>;
 
@@ -29,7 +31,10 @@ export function bodyOf(call: ModelCall, model: string, made: Concessions): Compl
     value === undefined || made.has(refused) ? {} : { [name]: value };
   return {
     model,
-    messages: call.messages.map(({ role, content, parts }) => ({ role, content: parts ?? content })),
+    messages: messagesFor(
+      call.messages.map(({ role, content, parts }) => ({ role, content: parts ?? content })),
+      made,
+    ),
     stream,
     ...(stream && !made.has('no usage option') ? { stream_options: { include_usage: true } } : {}),
     ...(call.maxTokens === undefined
@@ -44,6 +49,9 @@ export function bodyOf(call: ModelCall, model: string, made: Concessions): Compl
   };
 }
 
+const messagesFor = (messages: unknown, made: Concessions): unknown =>
+  made.has('one system message') && hasLaterInstructions(messages) ? withOneSystemMessage(messages) : messages;
+
 /** Whether the call can do without its reply format. */
 export const formatIsOptional = (call: ModelCall): boolean => call.responseFormat === undefined && call.wishedFormat !== undefined;
 
@@ -55,7 +63,8 @@ export function passedBody(body: JsonObject, model: string, made: Concessions): 
   const stream = body['stream'] === true;
   const options = body['stream_options'] as JsonObject | null | undefined;
   const asked = stream && (options || !made.has('no usage option'));
-  return { ...body, model, stream, ...(asked ? { stream_options: { ...options, include_usage: true } } : {}) };
+  const messages = 'messages' in body ? { messages: messagesFor(body['messages'], made) } : {};
+  return { ...body, ...messages, model, stream, ...(asked ? { stream_options: { ...options, include_usage: true } } : {}) };
 }
 
 const candidates: readonly (readonly [name: string, parameter: string, concession: Concession])[] = [
@@ -113,6 +122,8 @@ export function concessionFor(
   isOptional = false,
 ): Concession | null {
   if (status === null || ![400, 404, 405, 422, 500, 501].includes(status)) return null;
+  if (!made.has('one system message') && hasLaterInstructions(body['messages']) && refusesLaterInstructions(said.message))
+    return 'one system message';
   const format = body['response_format'] as JsonObject | undefined;
   if (isOptional && format !== undefined && [said.param, said.message.slice(0, 400)].some((words) => speaksOfFormat.test(words)))
     return format['type'] === 'json_schema' ? 'json_object for a wished json_schema' : 'no wished response_format';

@@ -110,8 +110,9 @@ export class ProviderCalls {
       signal: watch.signal,
       ...(watch.onRetry ? { onRetry: watch.onRetry } : {}),
       bodyOf: (made) => passedBody(body, model, made),
-      // Gives up only what we added ourselves.
-      mayConcede: (concession) => concession === 'no usage option' && body['stream_options'] === undefined,
+      // Gives up only what we added ourselves, and the place of instructions that the server cannot have there.
+      mayConcede: (concession) =>
+        concession === 'one system message' || (concession === 'no usage option' && body['stream_options'] === undefined),
       isFormatWished: false,
       passed: { choices, usage: asksForUsage(body), onChunk: streams ? (watch.onChunk ?? (() => undefined)) : null },
       estimatedPrompt: estimateTokens(JSON.stringify(body['messages'] ?? '')),

@@ -1,0 +1,85 @@
+import http from 'node:http';
+
+/** What the model writes into a file with the agent's own tool. */
+export const content = 'written-by-the-tool';
+const command = (file) => `echo ${content} > ${file}`;
+const shells = /^(?:bash|shell|exec_command)$/i;
+
+/**
+ * An OpenAI-compatible server whose model uses the shell of a coding agent once, then answers. As strict as servers of local models are:
+ * a system message only at the beginning, only functions as tools, and each call of a tool answered by the next messages.
+ */
+export class AgentsModel {
+  refused = [];
+  asked = 0;
+  #server = http.createServer((request, response) => void this.#answer(request, response));
+
+  async listen() {
+    await new Promise((done) => this.#server.listen(0, '127.0.0.1', done));
+    return `http://127.0.0.1:${this.#server.address().port}/v1`;
+  }
+
+  close() {
+    this.#server.closeAllConnections();
+    return new Promise((done) => this.#server.close(done));
+  }
+
+  async #answer(request, response) {
+    const json = (status, body) => response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    if (request.url.endsWith('/models')) return json(200, { object: 'list', data: [{ id: 'coder', object: 'model' }] });
+    let text = '';
+    for await (const chunk of request) text += chunk;
+    if (!request.url.endsWith('/chat/completions')) return json(404, { error: { message: 'Not found' } });
+    const body = JSON.parse(text);
+    this.asked += 1;
+    const fault = faultOf(body);
+    if (fault) {
+      this.refused.push(fault);
+      return json(500, { error: { code: 500, message: fault, type: 'server_error' } });
+    }
+    const message = replyTo(body);
+    const finish = message.tool_calls ? 'tool_calls' : 'stop';
+    const usage = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 };
+    const head = { id: `c${this.asked}`, created: 1, model: body.model };
+    if (!body.stream)
+      return json(200, { ...head, object: 'chat.completion', choices: [{ index: 0, message, finish_reason: finish }], usage });
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const send = (rest) => response.write(`data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', ...rest })}\n\n`);
+    const delta = (one, reason = null) => send({ choices: [{ index: 0, delta: one, finish_reason: reason }] });
+    delta({ role: 'assistant', content: '' });
+    for (const word of message.content.split(/(?<= )/)) delta({ content: word });
+    for (const [index, call] of (message.tool_calls ?? []).entries()) {
+      delta({ tool_calls: [{ index, id: call.id, type: 'function', function: { name: call.function.name, arguments: '' } }] });
+      for (const part of call.function.arguments.match(/.{1,9}/gs)) delta({ tool_calls: [{ index, function: { arguments: part } }] });
+    }
+    delta({}, finish);
+    send({ choices: [], usage });
+    response.end('data: [DONE]\n\n');
+  }
+}
+
+/** The fault of a request, in the words of templates of local models; null if there is none. */
+function faultOf({ messages, tools = [], tool_choice: choice }) {
+  if (messages.some(({ role }, at) => (role === 'system' || role === 'developer') && at > 0))
+    return 'Jinja Exception: System message must be at the beginning.';
+  if (messages.some(({ role }) => !['system', 'user', 'assistant', 'tool'].includes(role)))
+    return 'Jinja Exception: Unexpected message role.';
+  const odd = tools.find(({ type, function: declared }) => type !== 'function' || !declared?.name);
+  if (odd) return `Unsupported tool type: ${odd.type}`;
+  if (tools.length === 0 && choice) return 'tool_choice is only allowed with tools.';
+  const unanswered = messages.some(({ tool_calls: calls = [] }, at) =>
+    calls.some(({ id }) => !messages.slice(at + 1, at + 1 + calls.length).some((next) => next.tool_call_id === id)),
+  );
+  return unanswered ? 'An assistant message with tool_calls must be followed by the results of its calls.' : null;
+}
+
+function replyTo({ messages, tools = [] }) {
+  const shell = tools.map((tool) => tool.function.name).find((name) => shells.test(name));
+  const said = JSON.stringify(messages);
+  const file = /made-[a-z]+\.txt/.exec(said)?.[0];
+  if (messages.some(({ role }) => role === 'tool')) return { role: 'assistant', content: `The file ${file} is there.` };
+  if (!shell || !file) return { role: 'assistant', content: 'A file is written' };
+  const args = shell === 'exec_command' ? { cmd: command(file) } : { command: command(file), description: 'Writes a file' };
+  const call = { id: 'call_1', type: 'function', function: { name: shell, arguments: JSON.stringify(args) } };
+  return { role: 'assistant', content: 'I write the file.', tool_calls: [call] };
+}

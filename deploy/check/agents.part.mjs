@@ -1,0 +1,148 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { freePorts } from '../stack/index.mjs';
+import { lastLines, run as execute, startProcess, stopProcess } from '../stack/processes.mjs';
+import { cacheFolder } from '../stack/settings.mjs';
+import { AgentsModel, content } from './agents-model.mjs';
+import { check, until } from './until.mjs';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const versions = { '@anthropic-ai/claude-code': '2.1.197', '@openai/codex': '0.171.0', 'opencode-ai': '1.18.33' };
+
+export const title = 'real coding agents: Claude Code, Codex and opencode use their tools through Conclave';
+export const unproven = [
+  'Sessions of many turns, sub-agents and the compaction of long conversations.',
+  'A real model: a scripted one calls the shell of the agent once.',
+];
+export const missing = () => (process.platform === 'linux' ? null : 'it was only written for Linux');
+
+/** Installs the agents at the first use, outside the workspace. Returns the folder of their programs. */
+async function install(fact) {
+  const folder = path.join(cacheFolder, `agents-${Object.values(versions).join('-')}`);
+  const whole = path.join(folder, 'whole');
+  if (!existsSync(whole)) {
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(path.join(folder, 'package.json'), JSON.stringify({ private: true, dependencies: versions }));
+    await execute('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts'], { cwd: folder, withinMs: 600_000 });
+    const scripts = { '@anthropic-ai/claude-code': 'install.cjs', 'opencode-ai': 'postinstall.mjs' };
+    for (const [name, script] of Object.entries(scripts))
+      await execute(process.execPath, [script], { cwd: path.join(folder, 'node_modules', name), withinMs: 120_000 });
+    writeFileSync(whole, '');
+    fact(
+      `Installed: ${Object.entries(versions)
+        .map((one) => one.join(' '))
+        .join(', ')}.`,
+    );
+  }
+  return path.join(folder, 'node_modules/.bin');
+}
+
+/** Command, settings and environment of each agent; `url`: Conclave. */
+const agents = {
+  claude: (url, model, task) => ({
+    args: ['-p', task, '--dangerously-skip-permissions'],
+    env: {
+      ANTHROPIC_BASE_URL: url,
+      ANTHROPIC_AUTH_TOKEN: 'none',
+      ANTHROPIC_MODEL: model,
+      ANTHROPIC_SMALL_FAST_MODEL: model,
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      IS_SANDBOX: '1',
+    },
+    files: {},
+  }),
+  codex: (url, model, task) => ({
+    args: ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', task],
+    env: {},
+    files: {
+      '.codex/config.toml': `model = "${model}"\nmodel_provider = "conclave"\n[model_providers.conclave]\nname = "Conclave"\nbase_url = "${url}/v1"\nwire_api = "responses"\n`,
+    },
+  }),
+  opencode: (url, model, task) => ({
+    args: ['run', '-m', `conclave/${model}`, task],
+    env: {},
+    files: {
+      'opencode.json': JSON.stringify({
+        autoupdate: false,
+        share: 'disabled',
+        provider: {
+          conclave: {
+            npm: '@ai-sdk/openai-compatible',
+            name: 'Conclave',
+            options: { baseURL: `${url}/v1`, apiKey: 'none' },
+            models: { [model]: { name: model } },
+          },
+        },
+      }),
+    },
+  }),
+};
+
+export async function run({ fact }) {
+  const programs = await install(fact);
+  await execute(process.execPath, ['tools/build.mjs'], { cwd: root });
+  const at = mkdtempSync(path.join(tmpdir(), 'conclave-agents-'));
+  const model = new AgentsModel();
+  const started = [];
+  try {
+    const upstream = await model.listen();
+    const [port] = await freePorts(1);
+    const template = {
+      description: 'For agents',
+      strategy: 'agentic',
+      client_tools: 'pass_through',
+      experts: { general: { t1: ['coder@up'] } },
+    };
+    writeFileSync(
+      path.join(at, 'conclave.yaml'),
+      JSON.stringify({ providers: { up: { base_url: upstream } }, templates: { agent: template } }),
+    );
+    const env = { PORT: String(port), CONCLAVE_HOME: path.join(at, 'data'), CONCLAVE_CONFIG: path.join(at, 'conclave.yaml'), CI: '1' };
+    started.push(
+      await startProcess(
+        { file: process.execPath, args: [path.join(root, 'dist/standalone.js')], cwd: at, env },
+        path.join(at, 'conclave.log'),
+        'ours',
+      ),
+    );
+    const url = `http://127.0.0.1:${port}`;
+    await until('Conclave', async () => (await fetch(`${url}/health/ready`)).ok, 120_000);
+    for (const name of Object.keys(agents))
+      for (const [way, id] of [
+        ['a model', 'coder@up'],
+        ['a template', 'agent'],
+      ])
+        fact(await used({ name, way, id, url, programs, at }, model));
+  } catch (error) {
+    throw new Error(`${error.message}\n${lastLines(path.join(at, 'conclave.log'))}`, { cause: error });
+  } finally {
+    for (const one of started.reverse()) await stopProcess(one, 10_000);
+    await model.close();
+    rmSync(at, { recursive: true, force: true });
+  }
+}
+
+/** Lets an agent write a file with its own tool. Returns what was found. */
+async function used({ name, way, id, url, programs, at }, model) {
+  const home = path.join(at, `${name}-${way.split(' ')[1]}`);
+  mkdirSync(home, { recursive: true });
+  const file = `made-${name}.txt`;
+  const { args, env, files } = agents[name](url, id, `Write ${content} into ${file} with your shell.`);
+  for (const [where, text] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(home, where)), { recursive: true });
+    writeFileSync(path.join(home, where), text);
+  }
+  const asked = model.asked;
+  model.refused = [];
+  const output = await execute(path.join(programs, name), args, { cwd: home, env: { ...env, HOME: home }, withinMs: 180_000 });
+  const made = path.join(home, file);
+  check(
+    existsSync(made) && readFileSync(made, 'utf8').trim() === content,
+    `${name} writes the file through ${way}:\n${output.slice(-2_000)}`,
+  );
+  check(output.includes(`The file ${file} is there.`), `${name} shows the answer of ${way}:\n${output.slice(-2_000)}`);
+  const again = model.refused.length > 0 ? `, of which the model's server refused ${model.refused.length} at first` : '';
+  return `${name} through ${way}: its tool wrote the file, and the answer arrived; ${model.asked - asked} requests${again}.`;
+}

@@ -35,7 +35,28 @@ describe('citations', () => {
 
   it('are the same wherever the text is cut, and everything else stays', () => {
     const piece = fc.constantFrom(
-      ...[' ', '  ', '\n', '[1]', '[2, 9]', '[9]', '[[9]]', '[', ']', '(', '[x]', '[1', '9]', ',', ', ', '7', 'word', '`', '```', '\u{1d400}'],
+      ...[
+        ' ',
+        '  ',
+        '\n',
+        '[1]',
+        '[2, 9]',
+        '[9]',
+        '[[9]]',
+        '[',
+        ']',
+        '(',
+        '[x]',
+        '[1',
+        '9]',
+        ',',
+        ', ',
+        '7',
+        'word',
+        '`',
+        '```',
+        '\u{1d400}',
+      ],
       ...[' '.repeat(50), '[[0, 7], [8, 9]]', `[${'9,'.repeat(99)}`],
     );
     fc.assert(
@@ -43,7 +64,15 @@ describe('citations', () => {
         const text = pieces.join('');
         const whole = shown(text);
         expect(shown(text, 2, '', cuts)).toBe(whole);
-        if (text.length < 200) expect(shown(text, 2, '', [...text].map((_, at) => at))).toBe(whole);
+        if (text.length < 200)
+          expect(
+            shown(
+              text,
+              2,
+              '',
+              [...text].map((_, at) => at),
+            ),
+          ).toBe(whole);
         expect(withoutNumbers(whole)).toBe(withoutNumbers(text));
         expect(shown(text, 999)).toBe(text);
         // Removing a citation makes no other one.

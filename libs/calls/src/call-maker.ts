@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { callStep, Failure, type FailureNote, isOutage, noUsage, type Service, type Usage } from '@conclave/contracts';
+import { callStep, defaultRepetitionLimit, Failure, type FailureNote, isOutage, noUsage, type Service, type Usage } from '@conclave/contracts';
 import { reachedDurably, type Logger, type Metrics, type Probe } from '@conclave/platform';
 import {
   isPaid,
@@ -21,6 +21,7 @@ import { keptCallOf, recordedAt, recordEvent, recordOf, wholeCall, type KeptCall
 import type { CapabilityGuard } from './capability-guard.js';
 import type { AskedMessage, CallEnd, Calls, JournalledCall, JournalledModelCall, JournalledToolCall } from './calls.js';
 import { CancelWatch } from './cancel-watch.js';
+import { HeardReply } from './heard-reply.js';
 import { retryDuringOutage } from './outages.js';
 import { withTimeout } from './with-timeout.js';
 import { ProviderAccess } from './provider-access.js';
@@ -39,6 +40,8 @@ export interface CallMakerParts {
   readonly guard: CapabilityGuard | null;
   /** What the audit keeps of prompts and replies. */
   readonly storePrompts: 'full' | 'hash' | 'none';
+  /** Characters of a reply that may repeat the same text before its call is ended; 0: any number. Absent: the default of the configuration. */
+  readonly repetitionLimit?: number;
 }
 
 /** What a running call reports. */
@@ -121,12 +124,10 @@ export class CallMaker implements Calls {
     timeoutMs: number,
   ): Promise<ModelReply> {
     const { models, logger } = this.parts;
-    const limit = call.maxReplyTokens ?? Number.POSITIVE_INFINITY;
+    const heard = new HeardReply(call.maxReplyTokens ?? Number.POSITIVE_INFINITY, this.parts.repetitionLimit ?? defaultRepetitionLimit, call.onContent);
     // Aborted with the call, or alone. `AbortSignal.any` costs three times as much, and leaves weak references to the collector.
     const cut = new AbortController();
-    let isCut = false;
     const stop = (): void => cut.abort(running.signal.reason);
-    const text = { content: '', reasoning: '', tokens: 0 };
     const from = performance.now();
     await running.making();
     this.crash('before-call', call);
@@ -135,23 +136,16 @@ export class CallMaker implements Calls {
     running.sent();
     running.signal.addEventListener('abort', stop, { once: true });
     try {
-      return await models.call(
+      const reply = await models.call(
         { ...call.request, messages, timeoutMs },
         {
           signal: cut.signal,
           onDelta: (delta) => {
             if (cut.signal.aborted) return;
-            const { content = '', reasoning = '' } = delta;
-            running.arrived(content + reasoning);
-            text.content += content;
-            text.reasoning += reasoning;
-            text.tokens += (content.length + reasoning.length) / 4;
-            if (content) call.onContent?.(content);
+            running.arrived(`${delta.content ?? ''}${delta.reasoning ?? ''}`);
+            heard.push(delta);
             this.crash('mid-stream', call);
-            if (text.tokens > limit) {
-              isCut = true;
-              cut.abort();
-            }
+            if (heard.cut) cut.abort();
           },
           onRetry: (retry) => {
             running.retried(retry);
@@ -164,15 +158,31 @@ export class CallMaker implements Calls {
           },
         },
       );
+      if (!heard.cut) {
+        heard.end();
+        return reply;
+      }
+      return this.cutShort(call, heard, reply.usage, performance.now() - from);
     } catch (error) {
-      if (!isCut || running.signal.aborted || !(error instanceof Failure)) throw error;
-      const { content, reasoning } = text;
-      const usage = spentBy(error, call.request.messages, content + reasoning);
-      const durationMs = Math.round(performance.now() - from);
-      return { content, reasoning, finishReason: 'length', usage, reportedModel: null, firstTokenMs: null, durationMs };
+      if (!heard.cut || running.signal.aborted || !(error instanceof Failure)) throw error;
+      return this.cutShort(call, heard, spentBy(error, call.request.messages, heard.arrived), performance.now() - from);
     } finally {
       running.signal.removeEventListener('abort', stop);
     }
+  }
+
+  private cutShort(call: JournalledModelCall, heard: HeardReply, usage: Usage, tookMs: number): ModelReply {
+    heard.end();
+    const { cut, repeated } = heard;
+    if (repeated > 0) {
+      const { model } = call.request;
+      this.parts.logger.warn('A model repeated itself; its call was ended.', { run: call.runId, model, purpose: call.purpose, repeated });
+    }
+    return {
+      ...heard.kept(),
+      ...{ finishReason: cut ?? 'length', usage, reportedModel: null, firstTokenMs: null, durationMs: Math.round(tookMs) },
+      ...(repeated > 0 ? { repeated } : {}),
+    };
   }
 
   /** A call to a tool: same journal and audit, but no slot and no tokens. A tool that ignores its signal is abandoned. */

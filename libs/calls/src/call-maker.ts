@@ -1,6 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { callStep, defaultRepetitionLimit, Failure, type FailureNote, isOutage, noUsage, type Service, type Usage } from '@conclave/contracts';
+import {
+  callStep,
+  defaultRepetitionLimit,
+  Failure,
+  type FailureNote,
+  isOutage,
+  noUsage,
+  type Service,
+  type Usage,
+} from '@conclave/contracts';
 import { reachedDurably, type Logger, type Metrics, type Probe } from '@conclave/platform';
 import {
   isPaid,
@@ -124,7 +133,11 @@ export class CallMaker implements Calls {
     timeoutMs: number,
   ): Promise<ModelReply> {
     const { models, logger } = this.parts;
-    const heard = new HeardReply(call.maxReplyTokens ?? Number.POSITIVE_INFINITY, this.parts.repetitionLimit ?? defaultRepetitionLimit, call.onContent);
+    const heard = new HeardReply(
+      call.maxReplyTokens ?? Number.POSITIVE_INFINITY,
+      this.parts.repetitionLimit ?? defaultRepetitionLimit,
+      call.onContent,
+    );
     // Aborted with the call, or alone. `AbortSignal.any` costs three times as much, and leaves weak references to the collector.
     const cut = new AbortController();
     const stop = (): void => cut.abort(running.signal.reason);

@@ -56,7 +56,13 @@ export class CallsModule {
             key: PermitKey,
           ) => {
             const guard = new CapabilityGuard({ state, metrics, logger, key });
-            const own = { processId: process.id, service, storePrompts, guard, ...(repetitionLimit === undefined ? {} : { repetitionLimit }) };
+            const own = {
+              processId: process.id,
+              service,
+              storePrompts,
+              guard,
+              ...(repetitionLimit === undefined ? {} : { repetitionLimit }),
+            };
             return new CallMaker({ state, stream, models, probe, logger, metrics, ...own });
           },
         },

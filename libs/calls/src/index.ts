@@ -1,4 +1,4 @@
-export { answerByAsk, answerTask, emptyAnswer, promptDetail, appendThoughts, repeatedNote, type ThoughtLine } from './answer-task.js';
+export { answerByAsk, answerTask, emptyAnswer, promptDetail, appendThoughts, saidOf, type ThoughtLine } from './answer-task.js';
 export { askModels, insteadOf, type MadeReply, type ModelQuestion } from './ask-models.js';
 export { CallMaker } from './call-maker.js';
 export { CapabilityGuard, rateWindow } from './capability-guard.js';

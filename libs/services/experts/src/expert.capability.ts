@@ -6,7 +6,7 @@ import {
   isCutShort,
   LiveText,
   promptDetail,
-  repeatedNote,
+  saidOf,
   appendThoughts,
   type Calls,
   type Capability,
@@ -80,7 +80,12 @@ export const expertCapability =
         }
         if (read.text === '') return emptyAnswer(reply);
         await appendThoughts(stream, task, attempt, [
-          { n: 2, code: 'expert.response', text: `${model} answered, confidence ${read.confidence.toFixed(2)}${repeatedNote(reply)}`, detail: reply.content },
+          {
+            n: 2,
+            code: 'expert.response',
+            text: saidOf(reply, `${model} answered, confidence ${read.confidence.toFixed(2)}`),
+            detail: reply.content,
+          },
         ]);
         return {
           status: 'ok',

@@ -36,6 +36,7 @@ import {
   performAsk,
   type AskedFor,
   promptDetail,
+  saidOf,
   appendThoughts,
   type Calls,
   type ShownIn,
@@ -240,7 +241,7 @@ export class PlannerHandler {
       },
       onRead: ({ attempt, reply, faults }, tried) =>
         this.show(runId, owner, attempt, request, [
-          { n: 1, code: 'planner.result', text: resultLine(faults, tried), detail: reply.content },
+          { n: 1, code: 'planner.result', text: saidOf(reply, resultLine(faults, tried)), detail: reply.content },
         ]),
     });
     // If nothing was left for a call, no call was begun that could have found out.

@@ -1,15 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import {
-  callStep,
-  defaultRepetitionLimit,
-  Failure,
-  type FailureNote,
-  isOutage,
-  noUsage,
-  type Service,
-  type Usage,
-} from '@conclave/contracts';
+import { callStep, Failure, type FailureNote, isOutage, noUsage, type Service, type Usage } from '@conclave/contracts';
 import { reachedDurably, type Logger, type Metrics, type Probe } from '@conclave/platform';
 import {
   isPaid,
@@ -17,7 +8,6 @@ import {
   leaseTtlMs,
   nothingLeft,
   type BeginResult,
-  type CallMessage,
   type CallOutcome,
   type JournalCall,
   type ModelReply,
@@ -26,11 +16,11 @@ import {
   type RunStream,
   type StateStore,
 } from '@conclave/ports';
+import { boundedCall, type Running } from './bounded-call.js';
 import { keptCallOf, recordedAt, recordEvent, recordOf, wholeCall, type KeptCall, type Retry, type StoredCall } from './call-record.js';
 import type { CapabilityGuard } from './capability-guard.js';
 import type { AskedMessage, CallEnd, Calls, JournalledCall, JournalledModelCall, JournalledToolCall } from './calls.js';
 import { CancelWatch } from './cancel-watch.js';
-import { HeardReply } from './heard-reply.js';
 import { retryDuringOutage } from './outages.js';
 import { withTimeout } from './with-timeout.js';
 import { ProviderAccess } from './provider-access.js';
@@ -51,17 +41,6 @@ export interface CallMakerParts {
   readonly storePrompts: 'full' | 'hash' | 'none';
   /** Characters of a reply that may repeat the same text before its call is ended; 0: any number. Absent: the default of the configuration. */
   readonly repetitionLimit?: number;
-}
-
-/** What a running call reports. */
-interface Running {
-  readonly signal: AbortSignal;
-  /** Awaited right before the request. Throws Overtaken if the step is no longer ours. */
-  making(): Promise<void>;
-  /** The request is sent: from here on it may cost something, and one that follows a death is counted. */
-  sent(): void;
-  arrived(text: string): void;
-  retried(retry: { readonly code: string; readonly afterMs: number }): void;
 }
 
 /** Milliseconds after which a begun step may belong to another process: this one may have been frozen past its lease. */
@@ -121,81 +100,9 @@ export class CallMaker implements Calls {
     return this.journalled({ ...call, look }, model, call.request, (running) =>
       provider.make({ signal: running.signal, deadline: call.deadline }, async (timeoutMs) => {
         const messages = call.fillIn ? await call.fillIn(call.request.messages) : call.request.messages;
-        return this.bounded(call, messages, running, timeoutMs);
+        return boundedCall(this.parts, call, messages, running, timeoutMs);
       }),
     );
-  }
-
-  private async bounded(
-    call: JournalledModelCall,
-    messages: readonly CallMessage[],
-    running: Running,
-    timeoutMs: number,
-  ): Promise<ModelReply> {
-    const { models, logger } = this.parts;
-    const heard = new HeardReply(
-      call.maxReplyTokens ?? Number.POSITIVE_INFINITY,
-      this.parts.repetitionLimit ?? defaultRepetitionLimit,
-      call.onContent,
-    );
-    // Aborted with the call, or alone. `AbortSignal.any` costs three times as much, and leaves weak references to the collector.
-    const cut = new AbortController();
-    const stop = (): void => cut.abort(running.signal.reason);
-    const from = performance.now();
-    await running.making();
-    this.crash('before-call', call);
-    // A call that was cancelled in the meantime is not sent: nothing is paid or counted.
-    if (running.signal.aborted) throw new Failure('CALL_CANCELLED');
-    running.sent();
-    running.signal.addEventListener('abort', stop, { once: true });
-    try {
-      const reply = await models.call(
-        { ...call.request, messages, timeoutMs },
-        {
-          signal: cut.signal,
-          onDelta: (delta) => {
-            if (cut.signal.aborted) return;
-            running.arrived(`${delta.content ?? ''}${delta.reasoning ?? ''}`);
-            heard.push(delta);
-            this.crash('mid-stream', call);
-            if (heard.cut) cut.abort();
-          },
-          onRetry: (retry) => {
-            running.retried(retry);
-            logger.warn('A model call is retried.', {
-              run: call.runId,
-              code: retry.code,
-              attempt: retry.attempt,
-              waitMs: retry.afterMs,
-            });
-          },
-        },
-      );
-      if (!heard.cut) {
-        heard.end();
-        return reply;
-      }
-      return this.cutShort(call, heard, reply.usage, performance.now() - from);
-    } catch (error) {
-      if (!heard.cut || running.signal.aborted || !(error instanceof Failure)) throw error;
-      return this.cutShort(call, heard, spentBy(error, call.request.messages, heard.arrived), performance.now() - from);
-    } finally {
-      running.signal.removeEventListener('abort', stop);
-    }
-  }
-
-  private cutShort(call: JournalledModelCall, heard: HeardReply, usage: Usage, tookMs: number): ModelReply {
-    heard.end();
-    const { cut, repeated } = heard;
-    if (repeated > 0) {
-      const { model } = call.request;
-      this.parts.logger.warn('A model repeated itself; its call was ended.', { run: call.runId, model, purpose: call.purpose, repeated });
-    }
-    return {
-      ...heard.kept(),
-      ...{ finishReason: cut ?? 'length', usage, reportedModel: null, firstTokenMs: null, durationMs: Math.round(tookMs) },
-      ...(repeated > 0 ? { repeated } : {}),
-    };
   }
 
   /** A call to a tool: same journal and audit, but no slot and no tokens. A tool that ignores its signal is abandoned. */

@@ -1,3 +1,4 @@
+import type { Usage } from '@conclave/contracts';
 import type { ModelReply } from '@conclave/ports';
 import { Repetition } from './repetition.js';
 
@@ -48,15 +49,23 @@ export class HeardReply {
     return this.content + this.reasoning;
   }
 
-  /** Characters that were repeated when it was cut for that; otherwise 0. */
-  get repeated(): number {
-    return this.inContent.found || this.inReasoning.found;
+  /**
+   * The reply of a call that was cut: shown text as it was shown, other text up to the end of what it began to repeat. `usage` is that of all
+   * text, `tookMs` in milliseconds.
+   */
+  cutShort(usage: Usage, tookMs: number): ModelReply {
+    this.end();
+    return {
+      content: this.onContent ? this.shown : upTo(this.content, this.inContent),
+      reasoning: upTo(this.reasoning, this.inReasoning),
+      ...{ finishReason: this.cut ?? 'length', usage, reportedModel: null, firstTokenMs: null, durationMs: Math.round(tookMs) },
+      ...(this.repeated > 0 ? { repeated: this.repeated } : {}),
+    };
   }
 
-  /** What is kept of a reply that was cut: shown text as it was shown, other text up to the end of what it began to repeat. */
-  kept(): Pick<ModelReply, 'content' | 'reasoning'> {
-    const content = this.onContent ? this.shown : upTo(this.content, this.inContent);
-    return { content, reasoning: upTo(this.reasoning, this.inReasoning) };
+  /** Characters that were repeated when it was cut for that; otherwise 0. */
+  private get repeated(): number {
+    return this.inContent.found || this.inReasoning.found;
   }
 
   private show(text: string): void {

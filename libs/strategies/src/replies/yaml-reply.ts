@@ -1,7 +1,7 @@
 import { parseDocument } from 'yaml';
 
 /** Longest text read as YAML, and most texts that are tried, so that no reply is expensive. */
-const longest = 20_000;
+const longest = 10_000;
 const mostTexts = 6;
 
 /**
@@ -9,10 +9,12 @@ const mostTexts = 6;
  * YAML reads as its own, such as a second colon, are read as text. Tags and aliases are refused.
  */
 export function yamlIn(reply: string, isMeant: (value: unknown) => boolean): unknown {
-  for (const text of [...candidates(reply)].slice(0, mostTexts)) {
+  for (const text of [...new Set(candidates(reply))].slice(0, mostTexts)) {
     if (text.length > longest) continue;
-    const value = read(text) ?? read(quoted(text));
-    if (isMeant(value)) return value;
+    for (const form of new Set([text, quoted(text)])) {
+      const value = read(form);
+      if (isMeant(value)) return value;
+    }
   }
   return undefined;
 }

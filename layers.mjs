@@ -59,7 +59,7 @@ export const packages = {
   contracts: ['zod'],
   questions: [],
   loop: [],
-  strategies: ['jsonrepair', 'zod'],
+  strategies: ['jsonrepair', 'yaml', 'zod'],
 };
 
 /** Layers and packages that the specs of every layer may import in addition. */

@@ -14,6 +14,7 @@ export async function start(openProbe?: OpenProbe): Promise<void> {
     module: ({ configuration, environment }) =>
       ExpertsModule.register({
         storePrompts: configuration.store_prompts,
+        repetitionLimit: configuration.repetition_limit,
         permitKey: environment.CONCLAVE_PERMIT_KEY,
         readPages: configuration.search.read_pages,
       }),

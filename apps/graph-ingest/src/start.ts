@@ -9,6 +9,11 @@ export async function start(openProbe?: OpenProbe): Promise<void> {
     variables: process.env,
     cwd: process.cwd(),
     openProbe,
-    module: (loaded) => GraphIngestModule.register({ storePrompts: loaded.configuration.store_prompts, forgets: forgetsAtEnd(loaded) }),
+    module: (loaded) =>
+      GraphIngestModule.register({
+        storePrompts: loaded.configuration.store_prompts,
+        repetitionLimit: loaded.configuration.repetition_limit,
+        forgets: forgetsAtEnd(loaded),
+      }),
   });
 }

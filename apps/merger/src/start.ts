@@ -18,6 +18,7 @@ export async function start(openProbe?: OpenProbe): Promise<void> {
     module: ({ configuration, environment }) =>
       MergerModule.register({
         storePrompts: configuration.store_prompts,
+        repetitionLimit: configuration.repetition_limit,
         permitKey: environment.CONCLAVE_PERMIT_KEY,
         parkMs: configuration.gateway.park_s * 1_000,
       }),

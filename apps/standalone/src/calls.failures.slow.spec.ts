@@ -33,7 +33,12 @@ async function serverWith(script: readonly ScriptedStep[], options: { attempts?:
   return { server, models };
 }
 
-async function maker(models: Models, state: StateStore = sqlite.state, processId = 'one'): Promise<CallMaker> {
+async function maker(
+  models: Models,
+  state: StateStore = sqlite.state,
+  processId = 'one',
+  more: { readonly repetitionLimit?: number } = {},
+): Promise<CallMaker> {
   await state.leases.renewProcess({ id: processId, service: 'experts', classes: [], ttlMs: 60_000 });
   const made = new CallMaker({
     state,
@@ -46,6 +51,7 @@ async function maker(models: Models, state: StateStore = sqlite.state, processId
     service: 'experts',
     storePrompts: 'full',
     guard: null,
+    ...more,
   });
   closers.push(() => made.close());
   return made;
@@ -354,6 +360,55 @@ describe('the cost limit of a question', () => {
     const asked = await askModels(await maker(models), question({ tokens: 300 }));
     expect(asked).toMatchObject({ kind: 'answer', reply: { finishReason: 'length' } });
     expect(asked.kind === 'answer' && asked.reply.content.length).toBeLessThan(3_000);
+  });
+
+  describe('of a model that repeats itself without end', () => {
+    const start = 'Rivers carry water to the sea.\n';
+    const loop = 'The old town lies at one of them, as I said. ';
+    const chunks = [{ text: start }, ...Array.from({ length: 400 }, () => ({ text: loop }))];
+    const endless: ScriptedStep = { match: () => true, reply: { stallAfter: chunks } };
+
+    it('is ended upstream, keeps the text before the repetition, and says so in its record', async () => {
+      const { server, models } = await serverWith([endless]);
+      const asked = await askModels(await maker(models), question());
+      expect(asked).toMatchObject({
+        kind: 'answer',
+        reply: { content: start + loop, finishReason: 'repetition', repeated: 4_000 },
+        records: [{ data: { status: 'ok', repeated: 4_000, reply: { content: start + loop, finishReason: 'repetition' } } }],
+      });
+      await until('the end of the call upstream', () => server.calls[0]?.abortedAt !== null);
+      // The tokens that arrived are paid, not only those that are kept.
+      expect(asked.kind === 'answer' && asked.usage.completion).toBeGreaterThan(1_000);
+      // A repeat of the work gets the same reply from the journal.
+      expect(await askModels(await maker(models), question())).toMatchObject({
+        reply: { content: start + loop, finishReason: 'repetition', repeated: 4_000 },
+      });
+      expect(server.calls).toHaveLength(1);
+    });
+
+    it('keeps exactly what was shown while it was written', async () => {
+      const { models } = await serverWith([endless]);
+      let shown = '';
+      const asked = await askModels(await maker(models), question({ onContent: (text) => void (shown += text) }));
+      expect(asked).toMatchObject({ kind: 'answer', reply: { content: shown, finishReason: 'repetition' } });
+      expect(shown.startsWith(start + loop)).toBe(true);
+      expect(shown.length).toBeLessThan(1_000);
+      expect(shown).toMatch(/as I said\.$/);
+    });
+
+    it('is ended in its thinking, too', async () => {
+      const thinking = Array.from({ length: 400 }, () => ({ reasoning: 'Wait, let me think about that once more. ' }));
+      const { models } = await serverWith([{ match: () => true, reply: { stallAfter: thinking } }]);
+      expect(await askModels(await maker(models), question())).toMatchObject({
+        reply: { content: '', reasoning: expect.stringMatching(/^.{41}$/), repeated: 4_000 },
+      });
+    });
+
+    it('goes on if the limit is switched off', async () => {
+      const { models } = await serverWith([{ match: () => true, reply: { chunks } }]);
+      const asked = await askModels(await maker(models, sqlite.state, 'one', { repetitionLimit: 0 }), question());
+      expect(asked).toMatchObject({ reply: { content: start + loop.repeat(400), finishReason: 'stop' } });
+    });
   });
 
   it('writes the prompt for the context of the called model', async () => {

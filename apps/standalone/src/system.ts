@@ -75,16 +75,17 @@ export async function openSystem({ loaded, observers: watched, doors, localServe
     shutdown.add('lease', () => lease.end());
     readiness.add('lease', lease.health);
 
-    const { store_prompts: storePrompts, gateway: gatewaySettings } = loaded.configuration;
+    const { store_prompts: storePrompts, repetition_limit: repetitionLimit, gateway: gatewaySettings } = loaded.configuration;
+    const calls = { storePrompts, repetitionLimit };
     const concurrency = taskConcurrency(loaded);
     const { CONCLAVE_PERMIT_KEY: permitKey } = loaded.environment;
     const workers = classes.filter((name) => name !== 'judge');
     const parts = [
-      ['planner', PlannerModule.register({ storePrompts }), []],
-      ['experts', ExpertsModule.register({ storePrompts, permitKey, readPages: loaded.configuration.search.read_pages }), workers],
-      ['merger', MergerModule.register({ storePrompts, permitKey, parkMs: gatewaySettings.park_s * 1_000 }), ['judge']],
+      ['planner', PlannerModule.register(calls), []],
+      ['experts', ExpertsModule.register({ ...calls, permitKey, readPages: loaded.configuration.search.read_pages }), workers],
+      ['merger', MergerModule.register({ ...calls, permitKey, parkMs: gatewaySettings.park_s * 1_000 }), ['judge']],
       ['learning', LearningModule.register(), []],
-      ['graph-ingest', GraphIngestModule.register({ storePrompts }), []],
+      ['graph-ingest', GraphIngestModule.register(calls), []],
     ] as const;
     const served: Served[] = [];
     for (const [service, module, served_classes] of parts) {

@@ -74,13 +74,21 @@ function unanswered(answered: Exclude<AskOutcome, { kind: 'answer' }>): Performe
     : { result: { status: failedStatus(answered.failure), failure: answered.failure, usage, attempt }, records };
 }
 
+/** A line of the progress about a reply, which says so if the reply was ended because it repeated itself. */
+export const saidOf = ({ repeated }: Pick<ModelReply, 'repeated'>, line: string): string =>
+  repeated ? `${line.replace(/\.$/, '')}; it repeated itself for ${repeated} characters and was stopped` : line;
+
 /** The result of a reply without an answer. The usual cause is a model that spent its whole limit of tokens on thinking. */
-export function emptyAnswer(reply: { readonly reasoning: string; readonly finishReason: ModelReply['finishReason'] } | null): ResultPart {
+export function emptyAnswer(reply: Pick<ModelReply, 'reasoning' | 'finishReason' | 'repeated'> | null): ResultPart {
   const thought = reply && reply.reasoning.trim() !== '' ? ` It sent only its thinking, ${reply.reasoning.length} characters.` : '';
   const cut =
     reply?.finishReason === 'length' ? ' It stopped at its limit of tokens: raise the context or the length of replies of its server.' : '';
+  const repeated = reply?.repeated ? ` It repeated itself for ${reply.repeated} characters, and its call was ended.` : '';
   const kept = reply?.finishReason === 'content_filter' ? ' Its server held the answer back (content_filter).' : '';
-  return { status: 'error', failure: note('PROVIDER_REPLY_INVALID', `The model returned an empty answer.${thought}${cut}${kept}`) };
+  return {
+    status: 'error',
+    failure: note('PROVIDER_REPLY_INVALID', `The model returned an empty answer.${thought}${cut}${repeated}${kept}`),
+  };
 }
 
 /** A line of the thought stream from a worker; `n` identifies the line within its attempt, so that a repeat is not shown twice. */

@@ -154,7 +154,7 @@ export async function askModels(maker: Calls, question: ModelQuestion): Promise<
               question.onReply!({ reply, model, attempt: streamAttempt(journalAttempt), replayed: false }),
           }
         : {}),
-      onContent: (text) => question.onContent?.(text, current),
+      ...(question.onContent ? { onContent: (text: string) => question.onContent!(text, current) } : {}),
     });
     if (end.kind === 'busy') return end;
     usage = addUsage(usage, end.usage);

@@ -8,7 +8,6 @@ import {
   leaseTtlMs,
   nothingLeft,
   type BeginResult,
-  type CallMessage,
   type CallOutcome,
   type JournalCall,
   type ModelReply,
@@ -17,6 +16,7 @@ import {
   type RunStream,
   type StateStore,
 } from '@conclave/ports';
+import { boundedCall, type Running } from './bounded-call.js';
 import { keptCallOf, recordedAt, recordEvent, recordOf, wholeCall, type KeptCall, type Retry, type StoredCall } from './call-record.js';
 import type { CapabilityGuard } from './capability-guard.js';
 import type { AskedMessage, CallEnd, Calls, JournalledCall, JournalledModelCall, JournalledToolCall } from './calls.js';
@@ -39,17 +39,8 @@ export interface CallMakerParts {
   readonly guard: CapabilityGuard | null;
   /** What the audit keeps of prompts and replies. */
   readonly storePrompts: 'full' | 'hash' | 'none';
-}
-
-/** What a running call reports. */
-interface Running {
-  readonly signal: AbortSignal;
-  /** Awaited right before the request. Throws Overtaken if another process has begun the step again. */
-  making(): Promise<void>;
-  /** Called when the request is sent: from then on it may cost something, and a repeat of a dead process's request is counted. */
-  sent(): void;
-  arrived(text: string): void;
-  retried(retry: { readonly code: string; readonly afterMs: number }): void;
+  /** Characters of a reply that may repeat the same text before its call is ended; 0: any number. Absent: the default of the configuration. */
+  readonly repetitionLimit?: number;
 }
 
 /** Milliseconds after which a begun step may belong to another process: this one may have been frozen past its lease. */
@@ -109,70 +100,9 @@ export class CallMaker implements Calls {
     return this.journalled({ ...call, look }, model, call.request, (running) =>
       provider.make({ signal: running.signal, deadline: call.deadline }, async (timeoutMs) => {
         const messages = call.fillIn ? await call.fillIn(call.request.messages) : call.request.messages;
-        return this.bounded(call, messages, running, timeoutMs);
+        return boundedCall(this.parts, call, messages, running, timeoutMs);
       }),
     );
-  }
-
-  private async bounded(
-    call: JournalledModelCall,
-    messages: readonly CallMessage[],
-    running: Running,
-    timeoutMs: number,
-  ): Promise<ModelReply> {
-    const { models, logger } = this.parts;
-    const limit = call.maxReplyTokens ?? Number.POSITIVE_INFINITY;
-    // Aborted with the call, or alone to cut a reply. `AbortSignal.any` costs three times as much and leaves weak references behind.
-    const cut = new AbortController();
-    let isCut = false;
-    const stop = (): void => cut.abort(running.signal.reason);
-    const text = { content: '', reasoning: '', tokens: 0 };
-    const from = performance.now();
-    await running.making();
-    this.crash('before-call', call);
-    // A call that was cancelled in the meantime is not sent: nothing is paid or counted.
-    if (running.signal.aborted) throw new Failure('CALL_CANCELLED');
-    running.sent();
-    running.signal.addEventListener('abort', stop, { once: true });
-    try {
-      return await models.call(
-        { ...call.request, messages, timeoutMs },
-        {
-          signal: cut.signal,
-          onDelta: (delta) => {
-            if (cut.signal.aborted) return;
-            const { content = '', reasoning = '' } = delta;
-            running.arrived(content + reasoning);
-            text.content += content;
-            text.reasoning += reasoning;
-            text.tokens += (content.length + reasoning.length) / 4;
-            if (content) call.onContent?.(content);
-            this.crash('mid-stream', call);
-            if (text.tokens > limit) {
-              isCut = true;
-              cut.abort();
-            }
-          },
-          onRetry: (retry) => {
-            running.retried(retry);
-            logger.warn('A model call is retried.', {
-              run: call.runId,
-              code: retry.code,
-              attempt: retry.attempt,
-              waitMs: retry.afterMs,
-            });
-          },
-        },
-      );
-    } catch (error) {
-      if (!isCut || running.signal.aborted || !(error instanceof Failure)) throw error;
-      const { content, reasoning } = text;
-      const usage = spentBy(error, call.request.messages, content + reasoning);
-      const durationMs = Math.round(performance.now() - from);
-      return { content, reasoning, finishReason: 'length', usage, reportedModel: null, firstTokenMs: null, durationMs };
-    } finally {
-      running.signal.removeEventListener('abort', stop);
-    }
   }
 
   /** A call to a tool: same journal and audit, but no slot and no tokens. A tool that ignores its signal is abandoned. */

@@ -51,6 +51,7 @@ export function recordOf(end: CallToRecord, storePrompts: 'full' | 'hash' | 'non
     startedAt: end.startedAt,
     durationMs: end.durationMs,
     firstTokenMs: reply?.firstTokenMs ?? null,
+    ...(reply?.repeated ? { repeated: reply.repeated } : {}),
     ...(end.retries.length > 0 ? { retries: [...end.retries] } : {}),
   };
 }
@@ -60,12 +61,13 @@ export function recordOf(end: CallToRecord, storePrompts: 'full' | 'hash' | 'non
  * because `store_prompts` was not full.
  */
 export function storedCallOf(record: CallRecorded['data']): StoredCall | null {
-  const { status, failure, usage, reportedModel, firstTokenMs, durationMs } = record;
+  const { status, failure, usage, reportedModel, firstTokenMs, durationMs, repeated } = record;
   if (status !== 'ok') return { reply: null, failure, cancelled: status === 'cancelled', record };
   const said = record.reply as Pick<ModelReply, 'content' | 'reasoning' | 'finishReason'> | null;
   if (said === null) return null;
   const { content, reasoning, finishReason } = said;
-  return { reply: { content, reasoning, finishReason, usage, reportedModel, firstTokenMs, durationMs }, failure, cancelled: false, record };
+  const reply = { content, reasoning, finishReason, usage, reportedModel, firstTokenMs, durationMs, ...(repeated ? { repeated } : {}) };
+  return { reply, failure, cancelled: false, record };
 }
 
 /** A call as the journal stores it: only the record, if that is complete. */

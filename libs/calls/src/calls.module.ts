@@ -14,6 +14,8 @@ const CALLER = Symbol('CallerOptions');
 export interface CallerOptions {
   readonly service: Service;
   readonly storePrompts: 'full' | 'hash' | 'none';
+  /** As in `CallMakerParts`; absent: the default of the configuration. */
+  readonly repetitionLimit?: number;
   /** Secret from which the key of capability tokens is derived; absent: a secret that the state store keeps. */
   readonly permitKey?: string | undefined;
 }
@@ -43,7 +45,7 @@ export class CallsModule {
           provide: CALL_MAKER,
           inject: [CALLER, STATE, RUN_STREAM, MODELS, PROBE, LOGGER, METRICS, PROCESS, PERMIT_KEY],
           useFactory: (
-            { service, storePrompts }: CallerOptions,
+            { service, storePrompts, repetitionLimit }: CallerOptions,
             state: StateStore,
             stream: RunStream,
             models: Models,
@@ -54,7 +56,14 @@ export class CallsModule {
             key: PermitKey,
           ) => {
             const guard = new CapabilityGuard({ state, metrics, logger, key });
-            return new CallMaker({ state, stream, models, probe, logger, metrics, processId: process.id, service, storePrompts, guard });
+            const own = {
+              processId: process.id,
+              service,
+              storePrompts,
+              guard,
+              ...(repetitionLimit === undefined ? {} : { repetitionLimit }),
+            };
+            return new CallMaker({ state, stream, models, probe, logger, metrics, ...own });
           },
         },
         CancelCloser,

@@ -1,11 +1,11 @@
-export { answerByAsk, answerTask, emptyAnswer, promptDetail, appendThoughts, type ThoughtLine } from './answer-task.js';
+export { answerByAsk, answerTask, emptyAnswer, promptDetail, appendThoughts, saidOf, type ThoughtLine } from './answer-task.js';
 export { askModels, insteadOf, type MadeReply, type ModelQuestion } from './ask-models.js';
 export { CallMaker } from './call-maker.js';
 export { CapabilityGuard, rateWindow } from './capability-guard.js';
 export { keptCallOf, recordOf, requestHash, storedCallOf, type KeptCall, type StoredCall } from './call-record.js';
 export type { CallEnd, Calls, FillIn, JournalledModelCall, JournalledToolCall, ShownIn, CallCheck, WorkState } from './calls.js';
 export { LiveText } from './live-text.js';
-export { type AskedFor, performAsk, type Try } from './perform-ask.js';
+export { type AskedFor, isCutShort, performAsk, type Try } from './perform-ask.js';
 export { mintPermit, narrowed, needsPermit, permitOf, PermitKey, verifiedPolicies, withPermit } from './permit.js';
 export { ProviderAccess, type ProviderAccessParts } from './provider-access.js';
 export { abortRun, type Capability, deadTask, note, type Performed, resultOf, type TaskContext, workOn } from './task-worker.js';

@@ -107,7 +107,7 @@ export async function performAsk<In, Out>(maker: Calls, ask: Ask<In, Out>, input
       }
       const ended = shown?.end();
       // Viewers have seen exactly the text of the result.
-      const reading = checked(ask, ask.read({ text: shown?.text ?? reply.content, cutShort: reply.finishReason === 'length' }, input));
+      const reading = checked(ask, ask.read({ text: shown?.text ?? reply.content, cutShort: isCutShort(reply) }, input));
       await Promise.all([ended, onRead?.({ attempt: of, reply, faults: [], ...reading }, tried)]);
       return reading;
     };
@@ -164,6 +164,10 @@ async function orUnasked(asked: Promise<AskOutcome>): Promise<AskOutcome> {
     return { kind: 'failed', failure, attempt: 0, usage: noUsage, records: [] };
   }
 }
+
+/** Whether a reply ended before its model had said all: at a limit, or because it repeated itself. */
+export const isCutShort = ({ finishReason }: Pick<ModelReply, 'finishReason'>): boolean =>
+  finishReason === 'length' || finishReason === 'repetition';
 
 /** A reading that violates the ask's schema is a fault of the reply. */
 function checked<In, Out>({ output }: Ask<In, Out>, reading: ReturnType<Ask<In, Out>['read']>): ReturnType<Ask<In, Out>['read']> {

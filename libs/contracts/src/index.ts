@@ -8,6 +8,7 @@ export {
   Configuration,
   defaultClassConcurrency,
   defaultLimits,
+  defaultRepetitionLimit,
   defaultTimeouts,
   demoProvider,
   discoveredProviders,

@@ -73,9 +73,9 @@ function compared(recorded: CallRecorded['data'], name: string, request: unknown
   return recorded.requestHash === requestHash(request) ? 'same' : 'different';
 }
 
-function replyOf({ step, reply, usage, reportedModel, firstTokenMs, durationMs }: CallRecorded['data']): ModelReply {
+function replyOf({ step, reply, usage, reportedModel, firstTokenMs, durationMs, repeated }: CallRecorded['data']): ModelReply {
   const parsed = Reply.safeParse(reply);
   if (!parsed.success) throw new ReplyNotStored(step);
   const finishReason = parsed.data.finishReason as ModelReply['finishReason'];
-  return { ...parsed.data, finishReason, usage, reportedModel, firstTokenMs, durationMs };
+  return { ...parsed.data, finishReason, usage, reportedModel, firstTokenMs, durationMs, ...(repeated ? { repeated } : {}) };
 }

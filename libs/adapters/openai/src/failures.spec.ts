@@ -92,11 +92,74 @@ describe('a repeated call', () => {
   });
 });
 
+const error = (message: string, more: object = {}) => ({ error: { message, type: 'invalid_request_error', param: null, ...more } });
+
+describe('a refusal', () => {
+  it.each<[string, number, object | string]>([
+    ['OpenAI', 404, error('The model `m` does not exist or you do not have access to it.', { code: 'model_not_found' })],
+    ['OpenAI, to a project', 403, error('Project `proj_x` does not have access to model `m`', { code: 'model_not_found' })],
+    ['Groq', 400, error('The model `m` has been decommissioned and is no longer supported.', { code: 'model_decommissioned' })],
+    ['Ollama', 404, { error: { message: 'model "m" not found, try pulling it first', type: 'api_error', param: null, code: null } }],
+    ['older Ollama', 404, { error: "model 'm' not found, try pulling it first" }],
+    ['vLLM', 404, { object: 'error', message: 'The model `a/b` does not exist.', type: 'NotFoundError', param: null, code: 404 }],
+    ['LM Studio', 404, error('Model "m" not found. Please specify a valid model.\n\nYour models:\n\nx', { param: 'model' })],
+    ['newer LM Studio', 400, error('Invalid model identifier "m". Please specify a valid downloaded model (e.g., x).', { param: 'model' })],
+    ["llama.cpp's router", 400, { error: { code: 400, message: 'model not found', type: 'invalid_request_error' } }],
+    ['LiteLLM', 400, error('/chat/completions: Invalid model name passed in model=m. Call `/v1/models` to view available models.')],
+    ['older LiteLLM', 400, { error: { message: "400: {'error': 'Invalid model name passed in model=m'}", type: 'None', code: 400 } }],
+    ['a proxy', 400, error("litellm.NotFoundError: OpenAIException - Error code: 404 - {'error': {'message': 'The model `m` does not exist'}}")],
+    ['Azure', 404, { error: { code: 'DeploymentNotFound', message: 'The API deployment for this resource does not exist.' } }],
+    ['GitHub', 400, { error: { code: 'unknown_model', message: 'Unknown model: m', details: 'Unknown model: m' } }],
+    ['Gemini', 404, [{ error: { code: 404, message: 'models/m is not found for API version v1main.', status: 'NOT_FOUND' } }]],
+    ['DeepSeek', 400, error('Model Not Exist', { code: 'invalid_request_error' })],
+    ['Mistral', 400, { object: 'error', message: 'Invalid model: m', type: 'invalid_model', param: null, code: '1500' }],
+    ['OpenRouter', 400, { error: { message: 'a/m-7b is not a valid model ID', code: 400 } }],
+    ['OpenRouter without servers', 404, { error: { message: 'No endpoints found for a/m-7b:free.', code: 404 } }],
+    ['Anthropic', 404, { type: 'error', error: { type: 'not_found_error', message: 'model: m' } }],
+  ])('of %s means an unknown model', async (_name, status, body) => {
+    const server = await scripted({ match: 'hello', reply: { status, body } });
+    expect(await codeOf(open(server.url).call(ask(), watch()))).toBe('MODEL_NOT_FOUND');
+    server.expectCalls(1);
+  });
+
+  it.each<[number, object, string]>([
+    [404, { error: { message: 'No endpoints found that support tool use for this model.', code: 404 } }, 'that support tool use'],
+    [404, { error: { message: 'No endpoints found matching your data policy. Change the model settings.', code: 404 } }, 'your data policy'],
+    [400, { error: { message: 'registry.ollama.ai/library/m does not support tools', type: 'api_error' } }, 'does not support tools'],
+    [400, { error: { message: '/models/m is not a multimodal model', type: 'BadRequestError', code: 400 } }, 'is not a multimodal model'],
+    [400, error("No models loaded. Please load a model in the developer page or use the 'lms load' command."), 'No models loaded'],
+    [400, error('The chat template of model m-7b was not found'), 'The chat template'],
+    [404, error('The model file was not found on the disk of this machine'), 'The model file'],
+    [400, error("The model's tokenizer does not exist"), "The model's tokenizer"],
+    [404, error('Tool "get_model" not found in the request'), 'get_model'],
+    [400, error('Invalid model parameters: top_k'), 'Invalid model parameters'],
+    [400, error('model name is missing from the request'), 'model name is missing'],
+    [400, error('Unable to access non-serverless model a/m.', { code: 'model_not_available' }), 'non-serverless model'],
+  ])('that mentions a model, but means something else, is shown in the words of the server (%i, %j)', async (status, body, words) => {
+    const server = await scripted({ match: 'hello', reply: { status, body } });
+    const failure = await failureOf(open(server.url).call(ask(), watch()));
+    expect(failure).toMatchObject({ code: 'PROVIDER_REFUSED', detail: expect.stringContaining(words) });
+    expect(failure.detail).not.toContain('no such endpoint');
+  });
+
+  it.each([
+    '404 page not found',
+    { detail: 'Not Found' },
+    { error: { code: 404, message: 'File Not Found', type: 'not_found_error' } },
+    error('Invalid URL (POST /chat/completions)'),
+    '<!DOCTYPE html><p>No model here</p>',
+    '',
+  ])('of a path says how addresses end: %j', async (body) => {
+    const server = await scripted({ match: 'hello', reply: { status: 404, body } });
+    const failure = await failureOf(open(server.url).call(ask(), watch()));
+    expect(failure).toMatchObject({ code: 'PROVIDER_REFUSED', detail: expect.stringContaining('ends in /v1') });
+  });
+});
+
 describe('a failure', () => {
   it.each<[string, number, object | string, FailureCode, number]>([
     ['a wrong key', 401, { error: { message: 'Incorrect API key', code: 'invalid_api_key' } }, 'PROVIDER_UNAUTHENTICATED', 1],
     ['a forbidden model', 403, {}, 'PROVIDER_UNAUTHENTICATED', 1],
-    ['an unknown model', 404, { error: { message: 'model "m" not found, try pulling it first' } }, 'MODEL_NOT_FOUND', 1],
     ['an unknown path', 404, '404 page not found', 'PROVIDER_REFUSED', 1],
     [
       'a used-up quota',

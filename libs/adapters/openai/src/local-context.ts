@@ -1,3 +1,4 @@
+import { opensThinking } from './opened-thinking.js';
 import { smallRequest, type SmallRequest } from './small-request.js';
 
 /** Context length that a local server actually uses, and a sentence if it is shorter than the model's maximum. */
@@ -8,6 +9,8 @@ export interface LocalContext {
   /** Parameters in billions; `sees`: whether it accepts images. Both as reported by the server. */
   readonly parameters?: number;
   readonly sees?: boolean;
+  /** Whether the prompt template ends with an open `<think>`; null if that is not known. */
+  readonly opensThinking: boolean | null;
 }
 
 /** Ollama's context when neither the model nor its environment sets one; it silently truncates longer prompts. */
@@ -49,10 +52,11 @@ export class LocalContexts {
     return new Map(entries);
   }
 
-  /** Tokens per slot of a llama.cpp server, possibly fewer than the model was trained for. */
-  async llamaCpp(): Promise<number | null> {
-    const settings = (await this.json('/props'))?.['default_generation_settings'];
-    return isObject(settings) ? positive(settings['n_ctx']) : null;
+  /** Tokens per slot of a llama.cpp server, possibly fewer than the model was trained for, and its template. */
+  async llamaCpp(): Promise<Pick<LocalContext, 'context' | 'opensThinking'>> {
+    const props = await this.json('/props');
+    const settings = props?.['default_generation_settings'];
+    return { context: isObject(settings) ? positive(settings['n_ctx']) : null, opensThinking: opensThinking(props?.['chat_template']) };
   }
 
   /** Model facts from LM Studio's own list beside /v1; empty for other servers. */
@@ -112,6 +116,7 @@ export function ollamaContext(model: string, show: Loose | null, loaded: number 
     context,
     kind: embeds ? 'embedding' : null,
     warning,
+    opensThinking: opensThinking(show?.['template']),
     ...(parameters === null ? {} : { parameters }),
     ...(capabilities.length > 0 ? { sees: capabilities.includes('vision') } : {}),
   };

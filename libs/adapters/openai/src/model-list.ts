@@ -65,9 +65,13 @@ export class ProviderModels {
     const ids = entries.map((entry) => entry['id']).filter((id): id is string => typeof id === 'string');
     const owned = entries.some((entry) => entry['owned_by'] === 'llamacpp');
     const ollama = calls.config.local && !owned ? await this.contexts.ollama(ids) : new Map<string, LocalContext>();
-    const perSlot = calls.config.local && owned ? await this.contexts.llamaCpp() : null;
+    const loaded = calls.config.local && owned ? await this.contexts.llamaCpp() : null;
     const studio = calls.config.local && !owned && ollama.size === 0 ? await this.contexts.lmStudio() : new Map<string, Facts>();
-    const models = this.models(entries, ollama, perSlot, studio);
+    for (const id of ids) {
+      const opens = loaded?.opensThinking ?? ollama.get(id)?.opensThinking ?? null;
+      if (opens !== null) calls.templateOpensThinking(id, opens);
+    }
+    const models = this.models(entries, ollama, loaded?.context ?? null, studio);
     const warnings = [...ollama.entries()].flatMap(([id, { warning }]) =>
       warning && !this.configured[`${id}@${calls.name}`]?.context ? [warning] : [],
     );

@@ -78,13 +78,15 @@ describe('the words of a server', () => {
     [null, { message: '', type: '', code: '', param: '' }],
   ])('are read from %j', (body, expected) => expect(readError(body)).toEqual(expected));
 
-  it('are left out if they quote a prompt or a key', () => {
+  it('are left out if they quote a prompt, and lose what looks like a key', () => {
     const secrets = { prompts: ['my secret diary entry of monday', 'pin 1234'], key: 'abcdefgh9876' };
     expect(quotable('model is loading', secrets)).toBe('It says: model is loading');
     expect(quotable('bad input: "secret diary entry of m"', secrets)).toBe('');
     expect(quotable('cannot read: pin 1234', secrets)).toBe('');
-    expect(quotable('Incorrect API key provided: ****9876', secrets)).toBe('');
-    expect(quotable('key sk-proj-123456 unknown', secrets)).toBe('');
+    expect(quotable('Incorrect API key provided: ****9876', secrets)).toBe('It says: Incorrect API key provided: …');
+    expect(quotable('key sk-proj-123456 unknown', secrets)).toBe('It says: key … unknown');
+    expect(quotable('Bearer abc1234567 and key="abcdefgh9876" are wrong', secrets)).toBe('It says: Bearer … and key="… are wrong');
+    expect(quotable('An API key required for gh9876!', secrets)).toBe('It says: An API key required for …');
   });
 });
 
@@ -117,7 +119,7 @@ describe("Ollama's context", () => {
     expect(real.context).toBe(4_096);
     expect(real.warning).toContain('OLLAMA_CONTEXT_LENGTH=32768');
     expect(ollamaContext('m', show('num_ctx                        16384\nstop "x"'), null).context).toBe(16_384);
-    expect(ollamaContext('m', show('num_ctx 99999'), null)).toEqual({ context: 40_960, kind: null, sees: false, warning: null });
+    expect(ollamaContext('m', show('num_ctx 99999'), null)).toEqual({ context: 40_960, kind: null, opensThinking: null, sees: false, warning: null });
     expect(ollamaContext('m', show(undefined), 8_192).context).toBe(8_192);
   });
   it('recognises an embedding model by its capabilities', () =>

@@ -29,6 +29,7 @@ import {
   type RetrySettings,
 } from './configuration.js';
 import { LearnedConcessions } from './learned-concessions.js';
+import { opensThinkingByName } from './opened-thinking.js';
 import { ReplyReader, type ReplyWatch } from './reply-reader.js';
 import { backOffMs, pause } from './retry.js';
 import { asRefused, faultOf, type FailedAttempt } from './upstream-failure.js';
@@ -63,8 +64,10 @@ export class ProviderCalls {
   readonly maxConcurrency: number;
   private readonly slots: CallSlots;
   private readonly concessions: LearnedConcessions;
-  /** Models whose last reply began in the middle of thinking, because the chat template opens it: the next one will, too. */
-  private readonly beginInThinking = new Set<string>();
+  /** Whether the last reply of a model began in the middle of thinking, because the prompt template opens it: the next one will, too. */
+  private readonly beganInThinking = new Map<string, boolean>();
+  /** What the server says about the prompt templates of its models. */
+  private readonly opensThinking = new Map<string, boolean>();
 
   constructor(
     readonly name: string,
@@ -123,6 +126,16 @@ export class ProviderCalls {
     });
   }
 
+  /** The server's template for a model ends with an open `<think>`, or does not. */
+  templateOpensThinking(model: string, opens: boolean): void {
+    this.opensThinking.set(model, opens);
+  }
+
+  /** Before its first reply, a model is known by its template, or by its name. */
+  private expectsThinking(model: string): boolean {
+    return this.beganInThinking.get(model) ?? this.opensThinking.get(model) ?? opensThinkingByName(model);
+  }
+
   private async inSlot(model: string, exchange: Exchange): Promise<PassedReply> {
     const giveBack = await this.slots.take(exchange.signal);
     try {
@@ -147,8 +160,7 @@ export class ProviderCalls {
       const body = exchange.bodyOf(made);
       const ended = await this.attempt(body, exchange, deadline, onFirstText);
       if ('reply' in ended) {
-        if (ended.beganInThinking) this.beginInThinking.add(model);
-        else this.beginInThinking.delete(model);
+        this.beganInThinking.set(model, ended.beganInThinking);
         for (const concession of now) this.concessions.confirm(model, concession);
         const usage = priced(addUsage(spent, ended.reply.usage), price);
         return { ...ended.reply, body: ended.body, usage, firstTokenMs, durationMs: Math.round(performance.now() - startedAt) };
@@ -180,7 +192,7 @@ export class ProviderCalls {
     const reader = new ReplyReader(
       this.name,
       { onDelta, onFirstText, ...(passed ? { passed } : {}) },
-      !passed && this.beginInThinking.has(body.model),
+      !passed && this.expectsThinking(body.model),
     );
     const said = { ...this.config, ...exchange.known };
     const timeouts = { ...this.timeouts, ...(said.idle_ms === undefined ? {} : { idle_ms: said.idle_ms }) };

@@ -134,7 +134,7 @@ export class ReplyReader {
     const thinking = [body['reasoning_content'], body['reasoning'], body['thinking']].find(
       (value) => typeof value === 'string' && value !== '',
     );
-    if (typeof thinking === 'string') this.emit('reasoning', thinking);
+    if (typeof thinking === 'string') this.separated(thinking);
     const { content } = body;
     if (typeof content === 'string') this.split(content);
     else if (Array.isArray(content)) {
@@ -142,9 +142,15 @@ export class ReplyReader {
         if (typeof part['text'] === 'string') this.split(part['text']);
         else if (Array.isArray(part['thinking']))
           for (const inner of part['thinking'].filter(isObject))
-            if (typeof inner['text'] === 'string') this.emit('reasoning', inner['text']);
+            if (typeof inner['text'] === 'string') this.separated(inner['text']);
       }
     }
+  }
+
+  /** Thinking that the server sent beside the text. */
+  private separated(thinking: string): void {
+    for (const piece of this.splitter.separated()) this.emit(piece.kind, piece.text);
+    this.emit('reasoning', thinking);
   }
 
   private split(text: string): void {

@@ -65,7 +65,7 @@ const mayEndTurn = (text: string): number => turnEnd(text) || Math.max(...turnEn
  * Blocks before the answer are passed on as they arrive, without surrounding white space. A tag inside the answer may be a mention
  * of the tag: its text is held until the block closes; if it never closes, tag and text belong to the answer.
  *
- * `unopened`: the model's last reply began with thinking whose opening tag was in the prompt. Then everything before the first closing tag
+ * `unopened`: the reply is expected to begin with thinking whose opening tag was in the prompt. Then everything before the first closing tag
  * is thinking, and held until that tag comes; without one, all of it is the answer.
  */
 export class ThinkSplitter {
@@ -88,13 +88,17 @@ export class ThinkSplitter {
     return pieces;
   }
 
+  /** The server sends the thinking of this reply beside its text, so that what is held is the answer. */
+  separated(): ThinkPiece[] {
+    if (this.state !== 'unopened') return [];
+    this.state = 'before';
+    return this.push('');
+  }
+
   /** Returns the text still held at the end of the stream. */
   end(): ThinkPiece[] {
-    if (this.state === 'unopened') {
-      // An ordinary reply after all.
-      this.state = 'before';
-      return [...this.push(''), ...this.end()];
-    }
+    // An ordinary reply after all.
+    if (this.state === 'unopened') return [...this.separated(), ...this.end()];
     const rest = this.state === 'aside' ? open + this.held : this.held;
     this.held = '';
     if (this.state === 'before' && this.sawBlock && rest.trim() === '') return [];
@@ -125,7 +129,8 @@ export class ThinkSplitter {
   }
 
   private beforeClosing(pieces: ThinkPiece[]): boolean {
-    if (startsWith(this.held.trimStart(), open)) {
+    const text = this.held.trimStart();
+    if ([...blocks.map(([tag]) => tag), ...leads].some((tag) => startsWith(text, tag))) {
       this.state = 'before';
       return true;
     }

@@ -3,6 +3,7 @@ import { connectionWords } from '@conclave/ports';
 import type { UpstreamError } from './error-body.js';
 import { ErrorReply } from './provider-client.js';
 import { retryAfterMs } from './retry.js';
+import { saysUnknownModel, saysUnknownPath } from './unknown-model.js';
 
 /** One failed attempt: what to throw, and whether a retry can help. */
 export interface FailedAttempt {
@@ -97,8 +98,10 @@ interface Kind {
 }
 function kindOf(status: number, said: UpstreamError): Kind {
   if (saysOverflow(said)) return { code: 'CONTEXT_OVERFLOW', again: false };
+  if (saysUnknownModel(status, said)) return { code: 'MODEL_NOT_FOUND', again: false };
   if (status === 401 || status === 403) return { code: 'PROVIDER_UNAUTHENTICATED', again: false };
-  if (status === 404) return notFound(said);
+  if (status === 404 && saysUnknownPath(said))
+    return { code: 'PROVIDER_REFUSED', again: false, hint: 'There is no such endpoint. Most servers need a `base_url` that ends in /v1.' };
   if (status === 429) {
     // An exhausted account also answers 429, and waiting does not help.
     const spent = /insufficient_quota|billing|credit/.test(`${said.code} ${said.type}`.toLowerCase());
@@ -112,11 +115,6 @@ function kindOf(status: number, said: UpstreamError): Kind {
   return { code: 'PROVIDER_REFUSED', again: false };
 }
 
-const notFound = (said: UpstreamError): Kind =>
-  /model/i.test(`${said.code} ${said.message}`)
-    ? { code: 'MODEL_NOT_FOUND', again: false }
-    : { code: 'PROVIDER_REFUSED', again: false, hint: 'There is no such endpoint. Most servers need a `base_url` that ends in /v1.' };
-
 const nameOf = (said: UpstreamError): string => {
   const name = [said.code, said.type].find((word) => /^[A-Za-z][\w.-]{0,63}$/.test(word));
   return name ? ` (${name})` : '';
@@ -125,11 +123,21 @@ const nameOf = (said: UpstreamError): string => {
 /** Length of a common run of characters that counts as a quotation. */
 const quotation = 16;
 
-/** The server's message, at most 300 characters; empty if it quotes a prompt or a key. */
+/** A text without anything that looks like a key, or is the key of this provider or an end of it. */
+function withoutKeys(text: string, key: string | undefined): string {
+  const ours = key === undefined || key.length < 4 ? null : key.slice(-4);
+  return text
+    .replace(/\bsk[-_]\S{6,}/gi, '…')
+    .replace(/\b(key|bearer|token)([-_ :="']{1,4})(\S{6,})/gi, (whole, word: string, between: string, value: string) =>
+      value.length > 15 || /\d/.test(value) ? `${word}${between}…` : whole,
+    )
+    .replace(/\S+/g, (word) => ((key && word.includes(key)) || (ours && word.includes(ours)) || word.includes('***') ? '…' : word));
+}
+
+/** The server's message without keys, at most 300 characters; empty if it quotes a prompt. */
 export function quotable(message: string, secrets: HiddenTexts): string {
-  const words = message.replace(/\s+/g, ' ').trim().slice(0, 300);
-  if (words === '' || /\b(sk|key|bearer)[-_ ]\S{6,}/i.test(words) || words.includes('*****')) return '';
-  if (secrets.key && (words.includes(secrets.key) || words.includes(secrets.key.slice(-4)))) return '';
+  const words = withoutKeys(message.replace(/\s+/g, ' ').trim(), secrets.key).slice(0, 300);
+  if (words === '') return '';
   const prompts = secrets.prompts.map((prompt) => prompt.replace(/\s+/g, ' ').trim()).filter(Boolean);
   const quotes = (part: string): boolean => prompts.some((prompt) => prompt.includes(part));
   if (prompts.some((prompt) => prompt.length < quotation && words.includes(prompt))) return '';

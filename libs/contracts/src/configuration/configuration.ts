@@ -4,6 +4,7 @@ import { KeyLimits } from './key-limits.js';
 import { Address, ConfiguredModel, EnvName, ModelSettings, ProviderName, ProviderSettings } from './providers.js';
 import { ReasoningOptions } from './reasoning.js';
 import { defaultRetentionDays } from '../topics.js';
+import { defaultRepetitionLimit } from './defaults.js';
 import { StoreSettings } from './stores.js';
 import { TemplateId, TemplateSettings } from './templates.js';
 import { WebhookConfiguration, WebhookDeliverySettings } from './webhooks.js';
@@ -318,6 +319,14 @@ export const Configuration = z.strictObject({
     .default({ memory_mb: 512, seconds: 10 })
     .describe('where symbolic mathematics is calculated'),
   skills: z.string().min(1).optional().describe('folder of approved skills, relative to this file'),
+  repetition_limit: z
+    .int()
+    .min(0)
+    .max(1_000_000)
+    .default(defaultRepetitionLimit)
+    .describe(
+      'characters of a reply that may repeat the same text before the call is ended and the text before it is used; text without words, such as a list of zeros, may go on eight times as long; 0 = never',
+    ),
   store_prompts: z
     .enum(['full', 'hash', 'none'])
     .default('full')

@@ -21,6 +21,9 @@ export const defaultTimeouts = {
   answer_timeout_s: 900,
 } as const;
 
+/** Characters of a reply that may repeat the same text: about a thousand tokens. */
+export const defaultRepetitionLimit = 4_000;
+
 /** Tasks of a class that one worker process runs at the same time. */
 export const defaultClassConcurrency = 8;
 

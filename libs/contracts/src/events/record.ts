@@ -205,6 +205,11 @@ export const CallRecorded = defineEvent({
       )
       .optional()
       .describe('tries of the call that failed and were repeated; absent if there were none'),
+    repeated: z
+      .int()
+      .positive()
+      .optional()
+      .describe('characters that the model had repeated when its call was ended for that (`repetition_limit`); absent if it was not'),
   }),
 });
 export type CallRecorded = EventOf<typeof CallRecorded>;

@@ -244,7 +244,7 @@ export const TaskOutput = z.discriminatedUnion('kind', [
     kind: z.literal('answer'),
     text: z.string().describe('without the CONFIDENCE, GAPS and REFER markers'),
     finding: z.string().describe('core finding in one or two sentences'),
-    cutShort: z.boolean().optional().describe('true when the model stopped at its token limit'),
+    cutShort: z.boolean().optional().describe('true when the model stopped at its token limit, or was stopped because it repeated itself'),
   }),
   z.object({
     kind: z.literal('evidence'),
@@ -280,7 +280,7 @@ export const TaskOutput = z.discriminatedUnion('kind', [
     text: z.string().describe('what the user sees, sources included, insight stripped'),
     insight: Insight.nullable(),
     insightRejected: z.string().nullable().describe('why an existing block was invalid'),
-    cutShort: z.boolean().describe('true when the model stopped at its token limit'),
+    cutShort: z.boolean().describe('true when the model stopped at its token limit, or was stopped because it repeated itself'),
     unsupported: z
       .array(z.object({ n: z.int().positive(), sentence: z.string(), missing: z.array(z.string()) }))
       .optional()

@@ -98,6 +98,11 @@ export const RunRecord = z.discriminatedUnion('kind', [
     usage: Usage,
     failure: FailureNote.nullable(),
     retries: z.int().nonnegative().describe('tries of the call that failed and were repeated'),
+    repeated: z
+      .int()
+      .positive()
+      .optional()
+      .describe('characters that the model had repeated when its call was ended for that; absent if it was not'),
     bodies: z
       .enum(['readable', 'forbidden', 'not_kept'])
       .describe('whether this key may read its prompt and reply, and whether they were kept'),

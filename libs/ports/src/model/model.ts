@@ -140,7 +140,10 @@ export interface ModelReply {
   /** Answer text without thinking text. */
   readonly content: string;
   readonly reasoning: string;
-  readonly finishReason: 'stop' | 'length' | 'content_filter' | 'tool_calls' | 'unknown';
+  /** `repetition`: its caller ended the call, because the model repeated itself; no server says so. */
+  readonly finishReason: 'stop' | 'length' | 'repetition' | 'content_filter' | 'tool_calls' | 'unknown';
+  /** Characters that the model had repeated when its call was ended for that. */
+  readonly repeated?: number;
   readonly usage: Usage;
   readonly reportedModel: string | null;
   readonly firstTokenMs: number | null;

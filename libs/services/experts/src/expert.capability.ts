@@ -3,8 +3,10 @@ import {
   answerTask,
   emptyAnswer,
   insteadOf,
+  isCutShort,
   LiveText,
   promptDetail,
+  saidOf,
   appendThoughts,
   type Calls,
   type Capability,
@@ -78,7 +80,12 @@ export const expertCapability =
         }
         if (read.text === '') return emptyAnswer(reply);
         await appendThoughts(stream, task, attempt, [
-          { n: 2, code: 'expert.response', text: `${model} answered, confidence ${read.confidence.toFixed(2)}`, detail: reply.content },
+          {
+            n: 2,
+            code: 'expert.response',
+            text: saidOf(reply, `${model} answered, confidence ${read.confidence.toFixed(2)}`),
+            detail: reply.content,
+          },
         ]);
         return {
           status: 'ok',
@@ -86,7 +93,7 @@ export const expertCapability =
             kind: 'answer',
             text: (isLive ? answer : read.text) + note,
             finding: read.finding,
-            ...(reply.finishReason === 'length' ? { cutShort: true } : {}),
+            ...(isCutShort(reply) ? { cutShort: true } : {}),
           },
           confidence: read.confidence,
           gaps: [...read.gaps],

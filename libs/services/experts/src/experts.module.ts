@@ -7,7 +7,7 @@ export class ExpertsModule {
   static register({
     readPages = 0,
     ...options
-  }: Pick<CallerOptions, 'storePrompts' | 'permitKey'> & Partial<ExpertOptions>): DynamicModule {
+  }: Pick<CallerOptions, 'storePrompts' | 'permitKey' | 'repetitionLimit'> & Partial<ExpertOptions>): DynamicModule {
     return {
       module: ExpertsModule,
       imports: [CallsModule.register({ service: 'experts', ...options })],

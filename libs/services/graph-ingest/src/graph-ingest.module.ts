@@ -10,7 +10,9 @@ export class GraphIngestModule {
    * By default the audit stores no prompts or replies. `forgets`: the records of a run become unreadable once all consumers have read its end.
    */
   static register(
-    { forgets = false, ...options }: Pick<CallerOptions, 'storePrompts'> & { readonly forgets?: boolean } = { storePrompts: 'none' },
+    { forgets = false, ...options }: Pick<CallerOptions, 'storePrompts' | 'repetitionLimit'> & { readonly forgets?: boolean } = {
+      storePrompts: 'none',
+    },
   ): DynamicModule {
     return {
       module: GraphIngestModule,

@@ -6,6 +6,7 @@ import {
   note,
   promptDetail,
   appendThoughts,
+  saidOf,
   type Calls,
   type Capability,
   type ShownIn,
@@ -53,7 +54,7 @@ export const judgeCapability =
             faults[0] === undefined
               ? lines.says(output as TaskOutput, input)
               : `The reply could not be used (attempt ${n} of ${of}): ${faults[0]}`;
-          await tell(attempt, 1, lines.codes.response, text, reply.content);
+          await tell(attempt, 1, lines.codes.response, saidOf(reply, text), reply.content);
         },
       },
       async (given) => {

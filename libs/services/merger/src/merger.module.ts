@@ -6,7 +6,7 @@ import { JudgeHandler } from './judge.handler.js';
 import { PARK_MS, RunParking } from './run-parking.js';
 import { TimerPump } from './timer-pump.js';
 
-export interface MergerOptions extends Pick<CallerOptions, 'storePrompts' | 'permitKey'> {
+export interface MergerOptions extends Pick<CallerOptions, 'storePrompts' | 'permitKey' | 'repetitionLimit'> {
   /** Milliseconds that a run whose clients were lost with their gateway waits for one to return; default 60,000. */
   readonly parkMs?: number;
 }
@@ -16,10 +16,10 @@ const defaultParkMs = 60_000;
 /** The run engine, its timers, and the judge. */
 @Module({})
 export class MergerModule {
-  static register({ storePrompts, permitKey, parkMs = defaultParkMs }: MergerOptions): DynamicModule {
+  static register({ parkMs = defaultParkMs, ...options }: MergerOptions): DynamicModule {
     return {
       module: MergerModule,
-      imports: [CallsModule.register({ service: 'merger', storePrompts, permitKey })],
+      imports: [CallsModule.register({ service: 'merger', ...options })],
       controllers: [EngineHandler, JudgeHandler],
       providers: [TimerPump, RunParking, CallRepeats, { provide: PARK_MS, useValue: parkMs }],
     };

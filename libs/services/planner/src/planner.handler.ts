@@ -36,6 +36,7 @@ import {
   performAsk,
   type AskedFor,
   promptDetail,
+  saidOf,
   appendThoughts,
   type Calls,
   type ShownIn,
@@ -240,7 +241,7 @@ export class PlannerHandler {
       },
       onRead: ({ attempt, reply, faults }, tried) =>
         this.show(runId, owner, attempt, request, [
-          { n: 1, code: 'planner.result', text: resultLine(faults, tried), detail: reply.content },
+          { n: 1, code: 'planner.result', text: saidOf(reply, resultLine(faults, tried)), detail: reply.content },
         ]),
     });
     // If no budget was left for a call, none began that could have noticed that the plan is no longer awaited.

@@ -8,7 +8,7 @@ import { PlannerHandler, RANDOM } from './planner.handler.js';
 export class PlannerModule implements OnApplicationBootstrap, OnModuleDestroy {
   private coolDown: () => void = () => undefined;
 
-  static register(options: Pick<CallerOptions, 'storePrompts'>): DynamicModule {
+  static register(options: Pick<CallerOptions, 'storePrompts' | 'repetitionLimit'>): DynamicModule {
     return {
       module: PlannerModule,
       imports: [CallsModule.register({ service: 'planner', ...options })],

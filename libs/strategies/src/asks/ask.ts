@@ -19,7 +19,7 @@ export interface Room {
 /** No token limit and no replaced texts. */
 export const anyRoom: Room = { tokens: Number.POSITIVE_INFINITY, prompts: {} };
 
-/** A model's reply. `cutShort`: the model stopped at its token limit. */
+/** A model's reply. `cutShort`: the model stopped at its token limit, or was stopped because it repeated itself. */
 export interface Said {
   readonly text: string;
   readonly cutShort: boolean;

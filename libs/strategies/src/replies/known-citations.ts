@@ -1,16 +1,15 @@
-/** A number in brackets, or several: `[2]`, `[1, 3]`. */
-const citation = /^\[\s*\d{1,3}(?:\s*,\s*\d{1,3})*\s*\]/;
-/** Text that may become a citation with the text that follows. */
-const mayBecome = /^\[[\d\s,]{0,40}$/;
+import { longestGroup, numberGroup } from './number-group.js';
 
 /**
- * Removes citations without a fact from a text, wherever the chunks are cut: of `[1, 9]` with one fact, `[1]` stays. Code, links and
- * numbers in brackets that occur in the user's `own` words stay. Facts are numbered from 1 to `count`.
+ * Removes citations without a fact from a text, wherever the chunks are cut: of `[1, 9]` with one fact, `[1]` stays, and so it does of
+ * `[1[9]]`. Code, links, matrices and numbers in brackets that occur in the user's `own` words stay. Facts are numbered from 1 to `count`.
  */
 export class KnownCitations {
   private held = '';
   /** Backticks that opened the current code; empty outside of code. */
   private code = '';
+  /** Open brackets of a list of numbers that is too long for a citation; 0 outside of one. */
+  private depth = 0;
 
   constructor(
     private readonly count: number,
@@ -32,13 +31,34 @@ export class KnownCitations {
     let shown = '';
     let at = 0;
     while (at < this.held.length) {
-      const part = this.held[at] === '`' ? this.backticks(at, isEnd) : this.code === '' ? this.words(at, isEnd) : this.inCode(at);
+      const part = this.next(at, isEnd);
       if (part === null) break;
       shown += part.shown;
       at += part.length;
     }
     this.held = this.held.slice(at);
     return shown;
+  }
+
+  private next(at: number, isEnd: boolean): Part | null {
+    if (this.depth > 0) return this.inList(at);
+    if (this.held[at] === '`') return this.backticks(at, isEnd);
+    return this.code === '' ? this.words(at, isEnd) : this.inCode(at);
+  }
+
+  /** A long list of numbers stays as it is; it ends with its last bracket, or where it is no such list. */
+  private inList(at: number): Part {
+    let end = at;
+    for (; end < this.held.length && this.depth > 0; end += 1) {
+      const char = this.held[end]!;
+      if (char === '[') this.depth += 1;
+      else if (char === ']') this.depth -= 1;
+      else if (!/[\d\s,]/.test(char)) {
+        this.depth = 0;
+        break;
+      }
+    }
+    return whole(this.held.slice(at, end));
   }
 
   private backticks(at: number, isEnd: boolean): Part | null {
@@ -65,16 +85,20 @@ export class KnownCitations {
     const bracket = rest.slice(blanks.length);
     if (bracket === '') return isEnd ? whole(blanks) : null;
     if (!bracket.startsWith('[')) return whole(blanks);
-    const group = citation.exec(bracket)?.[0];
-    if (!group) return !isEnd && mayBecome.test(bracket) ? null : whole(`${blanks}[`);
+    const found = numberGroup(bracket);
+    if (found === 'open') {
+      if (!isEnd && bracket.length < longestGroup) return null;
+      if (bracket.length >= longestGroup) this.depth = 1;
+      return whole(`${blanks}[`);
+    }
+    if (found === null) return whole(`${blanks}[`);
+    const group = bracket.slice(0, found.length);
     const next = bracket[group.length];
     if (next === undefined && !isEnd) return null;
-    if (next === '(') return whole(blanks + group);
-    const numbers = group.match(/\d+/g)!;
-    const kept = numbers.filter((n) => (Number(n) >= 1 && Number(n) <= this.count) || this.own.includes(`[${n}]`));
+    const kept = found.numbers.filter((n) => (n >= 1 && n <= this.count) || this.own.includes(`[${n}]`));
+    if (next === '(' || found.isMatrix || kept.length === found.numbers.length) return whole(blanks + group);
     const length = blanks.length + group.length;
-    if (kept.length === numbers.length) return whole(blanks + group);
-    if (kept.length > 0) return { shown: `${blanks}[${kept.join(', ')}]`, length };
+    if (kept.length > 0) return { shown: `${blanks}[${[...new Set(kept)].join(', ')}]`, length };
     return { shown: next !== undefined && /[\p{L}\p{N}]/u.test(next) ? blanks : '', length };
   }
 }

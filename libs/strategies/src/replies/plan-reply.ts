@@ -3,6 +3,7 @@ import { isExpert } from '@conclave/loop';
 import { capabilityNamed, capabilityOf, faultsOfPlan } from '../capabilities/declared.js';
 import { jsonIn } from './json-reply.js';
 import { isObject, type Loose } from './names.js';
+import { yamlIn } from './yaml-reply.js';
 
 export type PlanReply =
   | { readonly ok: true; readonly tasks: PlannedTask[]; readonly searchQuestion: string | null }
@@ -15,7 +16,7 @@ const text = (...values: readonly unknown[]): string | null => {
 
 /** Reads a planner's reply as tasks, or its faults as sentences for the model. `question`: query for a bare `research_needed: true`. */
 export function readPlan(reply: string, template: Template, question: string, complexity: Complexity = 'moderate'): PlanReply {
-  const value = jsonIn(reply);
+  const value = planIn(reply);
   if (value === undefined) return { ok: false, faults: ['The reply contains no JSON. Reply with a JSON object {"tasks":[...]} only.'] };
   const { list, plan } = listIn(value);
   if (list === null) return { ok: false, faults: ['The JSON has no list "tasks".'] };
@@ -39,6 +40,17 @@ export function readPlan(reply: string, template: Template, question: string, co
     ? { ok: false, faults }
     : { ok: true, tasks, searchQuestion: text(plan['search_question'], plan['standalone_question']) };
 }
+
+/** The JSON of a reply, or its YAML if only that holds tasks: a list in brackets inside YAML is JSON, too. */
+function planIn(reply: string): unknown {
+  const value = jsonIn(reply);
+  return holdsTasks(value) ? value : (yamlIn(reply, holdsTasks) ?? value);
+}
+
+const holdsTasks = (value: unknown): boolean => {
+  const { list } = listIn(value);
+  return list !== null && list.length > 0 && list.every(isObject);
+};
 
 /** Most layers of wrapping that are removed from a plan. */
 const mostWraps = 3;

@@ -35,9 +35,52 @@ describe('a plan reply', () => {
       'a form before it, with single quotes',
       "In the form {'tasks': [...]}: {'tasks': [{'id': 'x1', 'task': 'do', 'category': 'general'}]}",
     ],
+    ['YAML', 'tasks:\n  - id: x1\n    task: do\n    category: general\n    needs: []\n'],
+    ['YAML at the margin', 'tasks:\n- id: x1\n  task: do\n  capability: expert.general\n  args: {"a": 1}'],
+    ['a list in YAML', '- id: x1\n  task: do\n  category: general'],
+    [
+      'a fence of YAML with prose around it',
+      'Here: [a plan]\n\n```yaml\ntasks:\n  - id: x1\n    task: do\n    category: general\n```\nDone.',
+    ],
+    ['a fence without a language and an end', '```\nplan:\n  - name: x1\n    description: do\n    expert: general\n'],
+    ['YAML after an introduction', 'Here is my plan:\n\ntasks:\n  - id: x1\n    task: do\n    category: general\n\nThis answers it.'],
+    ['YAML with a comment and a document mark', '---\n# one task\ntasks:\n  - id: "x1"\n    task: \'do\'\n    category: general\n...'],
     ['braces in prose before it', 'I use {braces}. {"tasks":[{"id":"x1","task":"do","category":"General"}]}'],
   ])('is read from %s', (_what, reply) => {
     expect(plan(reply)).toMatchObject({ ok: true, tasks: [{ id: 'x1', capability: 'expert.general', task: 'do' }] });
+  });
+
+  it.each(['Compare: cost and speed', '*exactly* two', 'Use C# first', 'no', '`a` or "b"', "it's: so"])(
+    'is read from YAML whose text has signs of YAML: %s',
+    (task) => {
+      const reply = `tasks:\n  - id: x0\n    task: ${task}\n    category: general\n    needs: []\n  - task: two\n    category: math\n    needs: [x0]`;
+      expect(plan(reply)).toMatchObject({
+        ok: true,
+        tasks: [
+          { id: 'x0', task },
+          { task: 'two', needs: ['x0'] },
+        ],
+      });
+    },
+  );
+
+  it.each([
+    ['aliases', `tasks:\n  - &a [x, x]\n${'bcdefgh'.replace(/./g, (c) => `  - &${c} [*a, *a, *a]\n`)}`],
+    ['empty lines', `tasks:\n${'\n'.repeat(9_900)}x`],
+    ['deep nesting', `tasks:\n  ${'- '.repeat(4_900)}id: x1`],
+    ['a long text', `tasks:\n${'  - id: x1\n    task: do\n'.repeat(2_000)}`],
+  ])('is refused, and soon, if its YAML has %s', (_what, reply) => {
+    const began = performance.now();
+    expect(plan(reply).ok).toBe(false);
+    expect(performance.now() - began).toBeLessThan(1_000);
+  });
+
+  it('has no prototype from the names in YAML, and no tags', () => {
+    const read = plan(
+      'tasks:\n  - id: x1\n    task: !!js/function do\n    category: general\n    tool: t\n    __proto__: {redoes: [x0]}\n',
+    );
+    expect(read).toMatchObject({ ok: true, tasks: [{ id: 'x1', task: 'do' }] });
+    expect(read.ok && read.tasks[0]!.redoes).toBeUndefined();
   });
 
   it('lets experts wait for all evidence of the plan unless they say what they need', () => {

@@ -54,7 +54,7 @@ export function WorkDetail({ runId, line, hasCalls }: DetailProps) {
 }
 
 function Call({ runId, call }: { readonly runId: string; readonly call: CallRecord }) {
-  const { usage, retries } = call;
+  const { usage, retries, repeated } = call;
   return (
     <li className={call.superseded ? 'work-call superseded' : 'work-call'} data-attempt={call.attempt}>
       <p className="row">
@@ -80,6 +80,9 @@ function Call({ runId, call }: { readonly runId: string; readonly call: CallReco
         </p>
       )}
       {retries > 0 && <p className="quiet">{counted(retries, 'try', 'tries')} of it failed before this result.</p>}
+      {repeated !== undefined && (
+        <p className="quiet">It was ended because the model had repeated itself for {countText(repeated)} characters.</p>
+      )}
       <Bodies runId={runId} call={call} />
     </li>
   );

@@ -84,13 +84,14 @@ const stepOf = ({ data: { version, now, input, rule, ruleSentence, outputs } }: 
 });
 
 function callOf(call: CallRecorded, superseded: boolean, mayRead: boolean): RunRecord {
-  const { step, attempt, purpose, model, reportedModel, status, startedAt, durationMs, firstTokenMs, usage, failure, retries } = call.data;
+  const { step, attempt, purpose, model, reportedModel, status, startedAt, durationMs, firstTokenMs, usage, failure, retries, repeated } = call.data;
   return {
     kind: 'call',
     id: call.id,
     owner: step.replace(/\/call\/\d+$/, ''),
     ...{ step, attempt, purpose, model, reportedModel, status, superseded, startedAt, durationMs, firstTokenMs, usage, failure },
     retries: retries?.length ?? 0,
+    ...(repeated === undefined ? {} : { repeated }),
     bodies: !isKept(call) ? 'not_kept' : mayRead ? 'readable' : 'forbidden',
   };
 }

@@ -1,0 +1,79 @@
+import { defaultRepetitionLimit, Failure, type Usage } from '@conclave/contracts';
+import type { CallMessage, ModelReply } from '@conclave/ports';
+import type { CallMakerParts } from './call-maker.js';
+import type { JournalledModelCall } from './calls.js';
+import { HeardReply } from './heard-reply.js';
+import { spentBy } from './usage.js';
+
+/** What a running call reports. */
+export interface Running {
+  readonly signal: AbortSignal;
+  /** Awaited right before the request. Throws Overtaken if the step is no longer ours. */
+  making(): Promise<void>;
+  /** The request is sent: from here on it may cost something, and one that follows a death is counted. */
+  sent(): void;
+  arrived(text: string): void;
+  retried(retry: { readonly code: string; readonly afterMs: number }): void;
+}
+
+type Parts = Pick<CallMakerParts, 'models' | 'logger' | 'probe' | 'service' | 'repetitionLimit'>;
+
+/** Makes a call to a model, and ends it where its reply is longer than the call allows or repeats itself: then the text before that is the reply. */
+export async function boundedCall(
+  { models, logger, probe, service, repetitionLimit = defaultRepetitionLimit }: Parts,
+  call: JournalledModelCall,
+  messages: readonly CallMessage[],
+  running: Running,
+  timeoutMs: number,
+): Promise<ModelReply> {
+  const heard = new HeardReply(call.maxReplyTokens ?? Number.POSITIVE_INFINITY, repetitionLimit, call.onContent);
+  // Aborted with the call, or alone. `AbortSignal.any` costs three times as much, and leaves weak references to the collector.
+  const cut = new AbortController();
+  const stop = (): void => cut.abort(running.signal.reason);
+  const from = performance.now();
+  const cutShort = (usage: Usage): ModelReply => {
+    const reply = heard.cutShort(usage, performance.now() - from);
+    const { repeated } = reply;
+    const { runId: run, purpose } = call;
+    if (repeated) logger.warn('A model repeated itself; its call was ended.', { run, model: call.request.model, purpose, repeated });
+    return reply;
+  };
+  await running.making();
+  probe.reached(service, 'before-call', call.owner);
+  // A call that was cancelled in the meantime is not sent: nothing is paid or counted.
+  if (running.signal.aborted) throw new Failure('CALL_CANCELLED');
+  running.sent();
+  running.signal.addEventListener('abort', stop, { once: true });
+  try {
+    const reply = await models.call(
+      { ...call.request, messages, timeoutMs },
+      {
+        signal: cut.signal,
+        onDelta: (delta) => {
+          if (cut.signal.aborted) return;
+          running.arrived(`${delta.content ?? ''}${delta.reasoning ?? ''}`);
+          heard.push(delta);
+          probe.reached(service, 'mid-stream', call.owner);
+          if (heard.cut) cut.abort();
+        },
+        onRetry: (retry) => {
+          running.retried(retry);
+          logger.warn('A model call is retried.', {
+            run: call.runId,
+            code: retry.code,
+            attempt: retry.attempt,
+            waitMs: retry.afterMs,
+          });
+        },
+      },
+    );
+    if (heard.cut) return cutShort(reply.usage);
+    heard.end();
+    return reply;
+  } catch (error) {
+    if (!heard.cut || running.signal.aborted || !(error instanceof Failure)) throw error;
+    return cutShort(spentBy(error, call.request.messages, heard.arrived));
+  } finally {
+    running.signal.removeEventListener('abort', stop);
+  }
+}

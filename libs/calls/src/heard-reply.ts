@@ -1,0 +1,78 @@
+import type { Usage } from '@conclave/contracts';
+import type { ModelReply } from '@conclave/ports';
+import { Repetition } from './repetition.js';
+
+/** Why a call was ended before its reply was. */
+type Cut = Extract<ModelReply['finishReason'], 'length' | 'repetition'>;
+
+/**
+ * The text of a reply as it arrives: shown to `onContent`, and cut where it is longer than `mostTokens` or repeats itself for `repetitionLimit`
+ * characters.
+ */
+export class HeardReply {
+  /** Null until it is cut. */
+  cut: Cut | null = null;
+  private content = '';
+  private reasoning = '';
+  /** What `onContent` got. */
+  private shown = '';
+  private tokens = 0;
+  private readonly inContent: Repetition;
+  private readonly inReasoning: Repetition;
+
+  constructor(
+    private readonly mostTokens: number,
+    repetitionLimit: number,
+    private readonly onContent: ((text: string) => void) | undefined,
+  ) {
+    this.inContent = new Repetition(repetitionLimit);
+    this.inReasoning = new Repetition(repetitionLimit);
+  }
+
+  push({ content = '', reasoning = '' }: { readonly content?: string; readonly reasoning?: string }): void {
+    this.content += content;
+    this.reasoning += reasoning;
+    this.tokens += (content.length + reasoning.length) / 4;
+    this.show(this.inContent.push(content));
+    this.inReasoning.push(reasoning);
+    if (this.repeated > 0) this.cut = 'repetition';
+    else if (this.tokens > this.mostTokens) this.cut = 'length';
+  }
+
+  /** Shows what was held back. */
+  end(): void {
+    this.show(this.inContent.end());
+  }
+
+  /** All that arrived. */
+  get arrived(): string {
+    return this.content + this.reasoning;
+  }
+
+  /**
+   * The reply of a call that was cut: shown text as it was shown, other text up to the end of what it began to repeat. `usage` is that of all
+   * text, `tookMs` in milliseconds.
+   */
+  cutShort(usage: Usage, tookMs: number): ModelReply {
+    this.end();
+    return {
+      content: this.onContent ? this.shown : upTo(this.content, this.inContent),
+      reasoning: upTo(this.reasoning, this.inReasoning),
+      ...{ finishReason: this.cut ?? 'length', usage, reportedModel: null, firstTokenMs: null, durationMs: Math.round(tookMs) },
+      ...(this.repeated > 0 ? { repeated: this.repeated } : {}),
+    };
+  }
+
+  /** Characters that were repeated when it was cut for that; otherwise 0. */
+  private get repeated(): number {
+    return this.inContent.found || this.inReasoning.found;
+  }
+
+  private show(text: string): void {
+    if (text === '') return;
+    this.shown += text;
+    this.onContent?.(text);
+  }
+}
+
+const upTo = (text: string, { found, keep }: Repetition): string => (found > 0 ? text.slice(0, keep) : text);

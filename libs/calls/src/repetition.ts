@@ -1,0 +1,157 @@
+/** Longest text whose repetition is noticed, in characters. */
+const longestUnit = 2_000;
+/** Characters that must be the same as before for a repetition to begin. */
+const probe = 80;
+/** Distance of the looks for a beginning repetition: fixed places of the text, so that its chunks do not matter. */
+const step = 128;
+/** Most earlier places of the probe that are compared, so that a look stays cheap. */
+const mostPlaces = 16;
+/** Least number of times that a text must be repeated. */
+const leastTimes = 6;
+/** How much longer text without words may go on: lists of zeros, rulers, encoded bytes. */
+const wordless = 8;
+/** Share of the limit from which repeated text is held back. */
+const shownShare = 1 / 8;
+
+/** Scripts that are written without spaces. */
+const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/gu;
+
+/** Whether a text that is repeated is one that people read: at least two different words, or nothing but white space. */
+export function isReadable(unit: string): boolean {
+  if (unit.trim() === '') return true;
+  if ((unit.match(unspaced)?.length ?? 0) * 2 > unit.length) return true;
+  const words = unit.split(/\s+/).flatMap((part) => part.match(/\p{L}[\p{L}\p{M}'’]{0,24}/gu)?.slice(0, 3) ?? []);
+  const letters = unit.match(/[\p{L}\p{M}]/gu)?.length ?? 0;
+  const spaces = unit.match(/\s/g)?.length ?? 0;
+  // Encoded bytes have letters, but spaces only at the ends of their lines.
+  return letters * 3 > unit.length && spaces * 25 > unit.length && new Set(words.map((word) => word.toLowerCase())).size > 1;
+}
+
+interface Followed {
+  /** The repeated text, from the place where its second occurrence begins. */
+  readonly unit: string;
+  /** Characters up to the end of its first occurrence. */
+  readonly firstEnd: number;
+  /** Characters that repeated it so far. */
+  repeated: number;
+  /** Characters that must repeat it until it counts. */
+  readonly limit: number;
+}
+
+/**
+ * Notices a text that repeats itself without end, in a stream of any length with bounded memory: the same characters, at most 2,000, over and
+ * over for `limit` characters and at least six times. Text without words may go on eight times as long. What is repeated for an eighth of
+ * that is held back until it ends, so that viewers see little of it.
+ */
+export class Repetition {
+  /** Characters that were repeated when the limit was reached; 0 before. */
+  found = 0;
+  /** Of all characters, those up to the end of the first occurrence of what is repeated; only once it is found. */
+  keep = 0;
+  private seen = 0;
+  /** The last characters before `fresh`, which are joined rarely: that is most of the cost. */
+  private tail = '';
+  private fresh = '';
+  private held = '';
+  private following: Followed | null = null;
+
+  /** `limit`: in characters; 0 never finds anything. */
+  constructor(private readonly limit: number) {}
+
+  /** What may be shown of the text so far. After the limit was reached, nothing. */
+  push(text: string): string {
+    if (this.limit === 0) return text;
+    let shown = '';
+    let at = 0;
+    while (at < text.length && this.found === 0) {
+      if (this.following) {
+        const from = at;
+        at = this.follow(this.following, text, at);
+        shown += this.show(text.slice(from, at));
+        continue;
+      }
+      const to = Math.min(text.length, at + step - (this.seen % step));
+      const part = text.slice(at, to);
+      this.append(part);
+      shown += part;
+      at = to;
+      if (this.seen % step === 0) this.following = this.beginning();
+    }
+    return shown;
+  }
+
+  /** What was held back of a text that has ended; of one that repeats itself, up to the end of a line or a sentence. */
+  end(): string {
+    const held = this.held;
+    this.held = '';
+    if (this.found === 0) return held;
+    const end = /\n|[.!?](?=\s)|[。！？]/.exec(held.slice(0, longestUnit));
+    return end ? held.slice(0, end.index + end[0].length) : '';
+  }
+
+  private append(part: string): void {
+    this.seen += part.length;
+    this.fresh += part;
+    if (this.fresh.length >= 2 * longestUnit) this.join();
+  }
+
+  private join(): string {
+    this.tail = (this.tail + this.fresh).slice(-2 * longestUnit);
+    this.fresh = '';
+    return this.tail;
+  }
+
+  /** Consumes what repeats the followed text; returns the position after it. */
+  private follow(followed: Followed, text: string, from: number): number {
+    const { unit, limit } = followed;
+    let at = from;
+    while (at < text.length && followed.repeated < limit && text[at] === unit[followed.repeated % unit.length]) {
+      followed.repeated += 1;
+      at += 1;
+    }
+    this.append(text.slice(from, at));
+    if (followed.repeated >= limit) {
+      this.found = followed.repeated;
+      this.keep = followed.firstEnd;
+    } else if (at < text.length) this.following = null;
+    return at;
+  }
+
+  /** Holds repeated text back, or gives it out together with what was held before. */
+  private show(text: string): string {
+    if (this.following) {
+      const { repeated, limit } = this.following;
+      const free = Math.max(0, Math.ceil(limit * shownShare) - (repeated - text.length));
+      this.held += text.slice(free);
+      return text.slice(0, free);
+    }
+    const shown = this.held + text;
+    this.held = '';
+    return shown;
+  }
+
+  /** What is repeated at the end of the text: at least once, and for at least as long as the probe. */
+  private beginning(): Followed | null {
+    const tail = this.join();
+    const end = tail.length;
+    const last = tail.slice(-probe);
+    let place = tail.lastIndexOf(last, end - probe - 1);
+    for (let tried = 0; place >= 0 && tried < mostPlaces; tried += 1) {
+      const length = end - probe - place;
+      if (length > longestUnit) return null;
+      let repeated = probe;
+      while (repeated < end - length && tail[end - 1 - repeated] === tail[end - 1 - repeated - length]) repeated += 1;
+      if (repeated >= length) {
+        // Turned so that its start is where the text now continues.
+        const turned = tail.slice(end - length);
+        const offset = repeated % length;
+        const unit = turned.slice(length - offset) + turned.slice(0, length - offset);
+        const least = isReadable(unit) ? this.limit : this.limit * wordless;
+        return { unit, firstEnd: this.seen - repeated, repeated, limit: Math.max(least, leastTimes * length) };
+      }
+      if (place === 0) return null;
+      place = tail.lastIndexOf(last, place - 1);
+    }
+    return null;
+  }
+}

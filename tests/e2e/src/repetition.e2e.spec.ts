@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { plainTemplate, runEnd, runEvents, startRun, System } from '@conclave/test-support/system';
+import { until } from '@conclave/test-support';
+
+// A model that never stops repeating itself: its call is ended at the limit of the configuration, and people see why.
+const loop = 'The old town lies at the river, as I said before. ';
+const limit = 1_000;
+let system: System;
+
+beforeAll(async () => {
+  system = await System.start({
+    configuration: {
+      repetition_limit: limit,
+      templates: { simple: { ...plainTemplate, complexity: 'trivial', strategy: 'single-pass', capabilities: [], learn: 'off' } },
+    },
+  });
+  system.models.add({
+    match: { system: 'You are an expert' },
+    reply: { stallAfter: [{ text: 'It lies at a river.\n' }, ...Array.from({ length: 200 }, () => ({ text: loop }))] },
+  });
+});
+afterAll(() => system?.stop());
+
+it('a model that repeats itself is stopped, its text before that is the answer, and progress and records say so', async () => {
+  const { body } = await startRun(system.url(), { model: 'simple', input: 'Where does the old town lie?' });
+  const run = await runEnd(system.url(), body.id, 30_000);
+  expect(run).toMatchObject({ outcome: 'completed', cutShort: true, answer: expect.stringContaining('It lies at a river.') });
+  expect(run.answer!.length).toBeLessThan(limit);
+  system.models.expectCalls(1);
+  await until('the end of the call upstream', () => system.models.calls.every(({ abortedAt }) => abortedAt !== null));
+  expect(JSON.stringify(await runEvents(system.url(), body.id))).toContain(`it repeated itself for ${limit} characters and was stopped`);
+  const records = (await (await fetch(`${system.url()}/v1/runs/${body.id}/records`)).json()) as { data: object[] };
+  expect(records.data).toContainEqual(expect.objectContaining({ kind: 'call', status: 'ok', repeated: limit }));
+});

@@ -92,7 +92,9 @@ export const documents: Check = ({ world, events }) => {
   const scope = { tenant: 'default', collection: documentsCollection(collection, { id: 'simulated' }) };
   for (const [id, said] of world.observations.documents) {
     const say = (sentence: string): void => void found.push({ check: 'documents', id, sentence });
-    const versions = world.stores.settings.history(documentSetting(scope.tenant, collection, id)).map((value) => StoredDocument.parse(value));
+    const versions = world.stores.settings
+      .history(documentSetting(scope.tenant, collection, id))
+      .map((value) => StoredDocument.parse(value));
     const passages = world.vectorStore.recordsOf(scope).filter(({ metadata }) => metadata['document'] === id).length;
     const { status, total, take } = versions[0] ?? { status: 'missing', total: null, take: 0 };
     const wasReady = versions.some((version) => version.take === take && version.status === 'ready');
@@ -100,7 +102,8 @@ export const documents: Check = ({ world, events }) => {
     else if (said === 'removed' && status !== 'deleted') say(`was removed but is ${status}`);
     else if (status === 'failed' && wasReady) say('was ready, and then failed');
     else if (status === 'failed' && passages > 0) say(`has failed but has ${passages} passages`);
-    else if (said === 'taken' && status !== 'ready' && !(status === 'failed' && givenUp.has(`${id}/${take}`))) say(`was accepted but is ${status}`);
+    else if (said === 'taken' && status !== 'ready' && !(status === 'failed' && givenUp.has(`${id}/${take}`)))
+      say(`was accepted but is ${status}`);
     else if (status === 'ready' && passages !== total) say(`is ready but has ${passages} of ${total} passages`);
   }
   return found;

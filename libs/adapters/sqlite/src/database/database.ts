@@ -155,7 +155,7 @@ export class Database {
       sql?.close();
       lock?.release();
       throw isSqliteError(error) || error instanceof Failure
-        ? storeFailure(error)
+        ? storeFailure(error, inMemory ? home : join(home, 'conclave.db'))
         : new Failure('STORE_UNAVAILABLE', `The data folder ${home} cannot be opened.`, { cause: error });
     }
   }
@@ -198,7 +198,7 @@ export class Database {
     try {
       return read(this.sql);
     } catch (error) {
-      throw storeFailure(error);
+      throw storeFailure(error, this.sql.path);
     }
   }
 
@@ -218,7 +218,7 @@ export class Database {
         this.sql.all('PRAGMA wal_checkpoint(TRUNCATE)');
       }
     } catch (error) {
-      throw storeFailure(error);
+      throw storeFailure(error, this.sql.path);
     }
   }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { makeFolder } from '@conclave/ports';
 import { Failure } from '@conclave/contracts';
 
 export interface KeyFile {
@@ -46,7 +47,7 @@ export function openKeyFile(file: string): KeyFile {
   const value = `sk-conclave-${randomBytes(32).toString('base64url')}`;
   try {
     // It may be the data folder, which contains what people asked.
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(file), 0o700);
     writeFileSync(file, `${value}\n`, { mode: 0o600, flag: 'wx' });
   } catch (error) {
     // Another process on the same folder was faster; its key is used.

@@ -1,10 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { makeFolder } from '@conclave/ports';
 import { Environment } from '@conclave/contracts';
 import { outliveReaders } from '@conclave/platform';
 import { isLoopback } from '@conclave/service-gateway';
@@ -156,7 +157,7 @@ async function main(): Promise<void> {
     process.exit(1);
   }
   const address = `http://${host}:${port}`;
-  mkdirSync(home, { recursive: true });
+  makeFolder(home);
   forget = noteGateway(home, address);
   process.stdout.write(
     [

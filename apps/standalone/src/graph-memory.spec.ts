@@ -105,7 +105,7 @@ async function evidenceOfTheSecondRun(learns: RunCompleted['data']['learning']['
     new CallMaker({ ...parts, service: 'graph-ingest' }),
     silentLogger,
     metrics,
-    { ingest: () => Promise.resolve([]), killed: () => Promise.resolve() },
+    { ingest: () => Promise.resolve([]), dead: () => Promise.resolve() },
   );
   await ingest.onCompleted(firstRun(learns), { signal } as DeliveryContext);
   const capability = graphCapability(new CallMaker({ ...parts, service: 'experts' }), sqlite.stream, sqlite.graph, null);

@@ -297,6 +297,7 @@ export type {
   Vectors,
   VectorScope,
 } from './vectors/vectors.js';
+export { makeFolder } from './make-folder.js';
 export { boundedRun, tookTooLong } from './tools/bounded-run.js';
 export { type MemoryTool, MemoryToolServers } from './tools/memory-tools.js';
 export { toolCalled } from './tools/tool-names.js';

@@ -54,6 +54,14 @@ describe('the simulated system', () => {
     patienceMs,
   );
 
+  // Three processes died while they held the record of a document: it has failed and left nothing, and its record is a dead letter.
+  it.each([
+    ['graph-ingest settings.read before', [336, 581]],
+    ['graph-ingest settings.read after', [6, 424]],
+  ])('keeps every promise in storms that once broke one: killed at %s, seeds %p', async (point, stormy) => {
+    for (const seed of stormy) expect((await simulate({ seed, target: aimAt(point) })).violations).toEqual([]);
+  });
+
   it(
     'produces exactly the same trace for the same seed, to the last line',
     async () => {

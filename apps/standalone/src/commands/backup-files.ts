@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { createReadStream, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { createReadStream, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
+import { makeFolder } from '@conclave/ports';
 import * as z from 'zod';
 import { UsageMistake } from './usage.js';
 
@@ -73,7 +74,7 @@ export const isArchive = (path: string): boolean => /\.(tgz|tar\.gz)$/.test(path
 
 /** Packs a folder into one file, or unpacks it, with the `tar` of the system. Throws UsageMistake. */
 export function tar(how: 'pack' | 'unpack', archive: string, folder: string): void {
-  if (how === 'unpack') mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (how === 'unpack') makeFolder(folder, 0o700);
   const { status, stderr, error } = spawnSync(
     'tar',
     [how === 'pack' ? '-czf' : '-xzf', archive, '-C', folder, ...(how === 'pack' ? ['.'] : [])],

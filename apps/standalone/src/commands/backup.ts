@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
+import { makeFolder } from '@conclave/ports';
 import { Failure } from '@conclave/contracts';
 import { embeddedFiles, logPlace, newProcessId, openLog } from '@conclave/host';
 import { type Loaded, openLogger, terminalLines } from '@conclave/platform';
@@ -55,7 +56,7 @@ export async function backupCommand({ loaded: load, args, out, terminal }: Backu
   const target = resolve(values.to);
   if (existsSync(target)) throw new UsageMistake(`${target} exists. Name a new folder or file.`);
   const loaded = load();
-  mkdirSync(dirname(target), { recursive: true });
+  makeFolder(dirname(target));
   // Written beside it and renamed, so that a backup that broke off is never taken for one.
   const folder = mkdtempSync(join(dirname(target), '.conclave-backup-'));
   try {
@@ -94,7 +95,7 @@ async function copyFolder({ home, configuration, file }: Loaded, folder: string)
   if (!existsSync(join(home, 'conclave.db'))) throw new Failure('STORE_UNAVAILABLE', `There is no data folder at ${home} yet.`);
   let newest = 0;
   for (const store of stores.filter((name) => existsSync(join(home, name, 'conclave.db')))) {
-    mkdirSync(join(folder, 'data', store), { recursive: true, mode: 0o700 });
+    makeFolder(join(folder, 'data', store), 0o700);
     const copy = join(folder, 'data', store, 'conclave.db');
     copyDatabase(join(home, store), copy);
     chmodSync(copy, 0o600);
@@ -171,7 +172,7 @@ async function restoreFolder({ home, configuration, file }: Loaded, folder: stri
   const inspected = inspectDatabase(join(folder, 'data', 'conclave.db'));
   if (inspected.damage) throw new UsageMistake(`The store in this backup is damaged: ${inspected.damage}`);
   if (!inspected.readable) throw new Failure('DATA_FOLDER_NEWER', `The version of the backup is ${inspected.version}.`);
-  mkdirSync(home, { recursive: true, mode: 0o700 });
+  makeFolder(home, 0o700);
   return holdingFolder(home, new Date(), () => {
     const present = readdirSync(home).filter((name) => !isNoData(name));
     const aside = `${home}.before-restore-${new Date().toISOString().replace(/[:.]/g, '-')}`;

@@ -65,6 +65,7 @@ describe('bodies in a folder', () => {
   });
 
   it('cannot be opened if no folder can be created', async () => {
-    await expect(FolderBlobs.open({ folder: '/dev/null/bodies', ttlMs: dayMs })).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    for (const impossible of ['/dev/null/bodies', '/proc/bodies/a'])
+      await expect(FolderBlobs.open({ folder: impossible, ttlMs: dayMs })).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
   });
 });

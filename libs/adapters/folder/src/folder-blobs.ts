@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { makeFolder } from '@conclave/ports';
 import { Failure } from '@conclave/contracts';
 import type { BlobRef, Blobs } from '@conclave/ports';
 
@@ -35,7 +36,7 @@ export class FolderBlobs implements Blobs {
 
   /** Throws STORE_UNAVAILABLE or STORE_FULL when the folder cannot be created. */
   static async open(options: FolderOptions): Promise<FolderBlobs> {
-    await doing('open', () => mkdir(options.folder, { recursive: true, mode: 0o700 }));
+    await doing('open', async () => makeFolder(options.folder, 0o700));
     return new FolderBlobs(options);
   }
 

@@ -1,6 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { makeFolder } from '@conclave/ports';
 import { Failure } from '@conclave/contracts';
 
 /** Signs the heads of exported audits. */
@@ -39,7 +40,7 @@ function readPem(file: string): string | null {
 function makePem(file: string): string {
   const pem = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(file), 0o700);
     writeFileSync(file, pem, { mode: 0o600, flag: 'wx' });
     return pem;
   } catch (error) {

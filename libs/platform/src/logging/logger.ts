@@ -1,5 +1,6 @@
-import { appendFileSync, closeSync, existsSync, mkdirSync, openSync, renameSync, statSync, writeSync } from 'node:fs';
+import { appendFileSync, closeSync, existsSync, openSync, renameSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { makeFolder } from '@conclave/ports';
 import { Failure, type LogLevel } from '@conclave/contracts';
 import { redact, redactText } from './redact.js';
 
@@ -69,13 +70,17 @@ const largestLogBytes = 10 * 1024 * 1024;
 export function fileLines(path: string): LogSink {
   let file: number | undefined;
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     if (existsSync(path) && statSync(path).size > largestLogBytes) renameSync(path, `${path}.1`);
     file = openSync(path, 'a', 0o600);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const remedy = 'Name a folder in CONCLAVE_HOME that this user may create and write.';
-    throw new Failure('CONFIGURATION_INVALID', `CONCLAVE_HOME: ${path} cannot be written (${code}). ${remedy}`, { cause: error });
+    throw new Failure(
+      'CONFIGURATION_INVALID',
+      `CONCLAVE_HOME: ${path.length > 200 ? `${path.slice(0, 200)}...` : path} cannot be written (${code}). ${remedy}`,
+      { cause: error },
+    );
   }
   let missing = 0;
   return {

@@ -24,6 +24,11 @@ export class MemorySettings implements Settings {
     return text === undefined ? null : JSON.parse(text);
   }
 
+  /** For tests: the values of all kept versions, newest first. */
+  history(name: string): readonly unknown[] {
+    return (this.documents.get(name) ?? []).map(({ text }): unknown => JSON.parse(text));
+  }
+
   async write(name: string, version: number, value: unknown): Promise<boolean> {
     const written = this.documents.get(name) ?? [];
     if ((written[0]?.version ?? 0) !== version) return false;

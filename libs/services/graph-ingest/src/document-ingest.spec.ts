@@ -274,9 +274,46 @@ describe('an uploaded document', () => {
     expect(await vectors.count(scope)).toBe((await read()).total);
   });
 
-  it('that kills processes is marked when its record becomes a dead letter', async () => {
-    const { worker, event, read } = await world();
-    await worker().killed(event());
-    expect(await read()).toMatchObject({ status: 'failed', problem: expect.stringContaining('Split it') });
+  it('whose record becomes a dead letter fails with what to do, and leaves no passages', async () => {
+    for (const [reason, sentence] of [
+      ['killed_process', /Three processes died .* Send it again; if that happens again, split it/],
+      ['failed', /because of a defect; .* Send it again/],
+      ['undecodable', /could not be read\. Send it again/],
+    ] as const) {
+      const { worker, event, read, change, vectors, metrics } = await world();
+      await worker().ingest(event(), live);
+      // As a process leaves it that died after its first passages.
+      await change({ status: 'embedding', done: 1 });
+      await worker().dead(event(), reason);
+      expect(await read()).toMatchObject({ status: 'failed', done: 0, problem: expect.stringMatching(sentence) });
+      expect(await vectors.count(scope)).toBe(0);
+      expect(await metrics.text()).toContain('documents_ingested_total{outcome="failed"} 1');
+      expect(await worker().ingest(event(), live)).toEqual([]);
+      expect(await read()).toMatchObject({ status: 'failed' });
+    }
+  });
+
+  it('stays ready when another record of its proposal becomes a dead letter, and is none of the business of an earlier upload', async () => {
+    const { worker, event, read, change, vectors } = await world();
+    await worker().ingest(event(), live);
+    const [before, count] = [await read(), await vectors.count(scope)];
+    await worker().dead(event(), 'killed_process');
+    expect([await read(), await vectors.count(scope)]).toEqual([before, count]);
+    await change({ status: 'queued', take: 2 });
+    await worker().dead(event(1), 'killed_process');
+    expect(await read()).toMatchObject({ status: 'queued', take: 2, problem: null });
+  });
+
+  it('that is given up while another process reads it again is never ready without its passages', async () => {
+    const { worker, event, read, vectors } = await world();
+    let givenUp = false;
+    const between = with_(vectors, 'upsert', async (...given: Parameters<Vectors['upsert']>) => {
+      await vectors.upsert(...given);
+      if (!givenUp) await worker().dead(event(), 'killed_process');
+      givenUp = true;
+    });
+    expect(await worker({ vectors: between }).ingest(event(), live)).toEqual([]);
+    expect(await read()).toMatchObject({ status: 'failed', problem: expect.stringContaining('Three processes died') });
+    expect(await vectors.count(scope)).toBe(0);
   });
 });

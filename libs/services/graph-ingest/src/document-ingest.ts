@@ -19,6 +19,7 @@ import {
   STATE,
   VECTORS,
   type Blobs,
+  type DeadReason,
   type DocumentReader,
   type Embedder,
   type HandlerOutcome,
@@ -47,9 +48,18 @@ interface Work {
   readonly scope: VectorScope;
 }
 
-/** The document was removed or uploaded again, so this work ends; a new upload has its own work. */
+/** What the record of a document says after its delivery became a dead letter. */
+const problemOfDead: Readonly<Record<DeadReason, string>> = {
+  killed_process:
+    'Three processes died while they were reading it. Send it again; if that happens again, split it, or send it in another format.',
+  failed:
+    'Reading it failed again and again because of a defect; the log of graph-ingest has the error. Send it again once that is mended.',
+  undecodable: 'The record that asked for it could not be read. Send it again.',
+};
+
+/** The document was removed, uploaded again or given up, so this work ends; a new upload has its own work. */
 class Gone extends Error {
-  constructor(readonly why: 'removed' | 'superseded') {
+  constructor(readonly why: 'removed' | 'superseded' | 'failed') {
     super(why);
   }
 }
@@ -72,11 +82,10 @@ export class DocumentIngest {
   ) {}
 
   async ingest(event: KnowledgeProposed, signal: AbortSignal): Promise<HandlerOutcome> {
-    const { document, tenant } = event.data;
+    const { document } = event.data;
     if (!document) return [];
     const { embedder, vectors } = this;
-    const collection = embedder ? documentsCollection(document.collection, embedder) : '';
-    const work: Work = { tenant, document, take: Number(event.id.split('/').at(-1)), scope: { tenant, collection } };
+    const work = this.workOf(event, document);
     try {
       const record = await this.open(work);
       if (record.status === 'ready' || record.status === 'failed') return [];
@@ -91,15 +100,33 @@ export class DocumentIngest {
     }
   }
 
-  /** Handles a record that killed the processes handling it. */
-  async killed(event: KnowledgeProposed): Promise<void> {
-    const { document, tenant } = event.data;
+  /**
+   * Ends a document whose record became a dead letter. A document that is ready stays ready: a proposal may be on the log several times, and
+   * another record of it, or this one right before its process died, has done the work.
+   */
+  async dead(event: KnowledgeProposed, reason: DeadReason): Promise<void> {
+    const { document } = event.data;
     if (!document) return;
-    const work = { tenant, document, take: Number(event.id.split('/').at(-1)), scope: { tenant, collection: '' } };
-    await this.update(work, {
-      status: 'failed',
-      problem: 'Processes died while reading it. Split it, or send it in another format.',
-    }).catch(ignoreGone);
+    const work = this.workOf(event, document);
+    try {
+      const { status } = await this.open(work);
+      if (status === 'ready') return;
+      if (status !== 'failed') {
+        await this.update(work, { status: 'failed', done: 0, problem: problemOfDead[reason] });
+        this.metrics.count('documents_ingested_total', { outcome: 'failed' });
+      }
+    } catch (error) {
+      if (!(error instanceof Gone)) throw error;
+      if (error.why === 'superseded') return;
+    }
+    // Later than the mark: vectors that do not answer must not hide what happened. A new upload removes what they keep.
+    await this.forget(work);
+  }
+
+  private workOf(event: KnowledgeProposed, document: Proposed): Work {
+    const { tenant } = event.data;
+    const collection = this.embedder ? documentsCollection(document.collection, this.embedder) : '';
+    return { tenant, document, take: Number(event.id.split('/').at(-1)), scope: { tenant, collection } };
   }
 
   private async work(
@@ -149,7 +176,7 @@ export class DocumentIngest {
   /** Ends or postpones a document after a failure. Outages of our own stores pass through to the transport, which waits for them. */
   private async endOf(work: Work, error: unknown, signal: AbortSignal): Promise<HandlerOutcome> {
     const { id } = work.document;
-    if (error instanceof Gone) return error.why === 'removed' ? this.whenThere(() => this.forget(work)) : [];
+    if (error instanceof Gone) return error.why === 'superseded' ? [] : this.whenThere(() => this.forget(work));
     if (signal.aborted) return defer(1);
     const failure = error instanceof Failure ? error : new Failure('INTERNAL', undefined, { cause: error });
     if (isOutage(failure) && failure.code !== 'BLOB_MISSING') throw failure;
@@ -199,7 +226,7 @@ export class DocumentIngest {
     return record;
   }
 
-  /** Throws Gone if the document was removed or uploaded again. */
+  /** Throws Gone if the document was removed, uploaded again or given up by another delivery of its proposal. */
   private async update({ tenant, document, take }: Work, change: Partial<StoredDocument>): Promise<'written'> {
     const name = documentSetting(tenant, document.collection, document.id);
     for (let attempt = 0; attempt < tries; attempt += 1) {
@@ -207,6 +234,7 @@ export class DocumentIngest {
       const record = stored ? StoredDocument.parse(stored.value) : null;
       if (!stored || !record || record.status === 'deleted') throw new Gone('removed');
       if (record.take !== take) throw new Gone('superseded');
+      if (record.status === 'failed') throw new Gone('failed');
       if (Object.entries(change).every(([key, value]) => JSON.stringify(record[key as keyof StoredDocument]) === JSON.stringify(value)))
         return 'written';
       const next: StoredDocument = { ...record, ...change, updatedAt: await this.state.now() };

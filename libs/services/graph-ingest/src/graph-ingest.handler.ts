@@ -57,7 +57,7 @@ export class GraphIngestHandler {
     @Inject(CALL_MAKER) private readonly maker: Calls,
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(METRICS) private readonly metrics: Pick<Metrics, 'count'>,
-    @Inject(DocumentIngest) private readonly documents: Pick<DocumentIngest, 'ingest' | 'killed'>,
+    @Inject(DocumentIngest) private readonly documents: Pick<DocumentIngest, 'ingest' | 'dead'>,
     @Inject(ENDED_READS) private readonly reads: EndedReads = keptRecords,
   ) {}
 
@@ -120,7 +120,7 @@ export class GraphIngestHandler {
 
   @EventPattern('dead:KnowledgeProposed')
   async onDead(@Payload() dead: { readonly event: KnowledgeProposed; readonly reason: DeadReason }): Promise<readonly Event[]> {
-    await this.documents.killed(dead.event);
+    await this.documents.dead(dead.event, dead.reason);
     return [];
   }
 

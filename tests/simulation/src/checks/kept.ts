@@ -82,18 +82,28 @@ export const usage: Check = ({ world, events }) => {
   return found;
 };
 
-/** A document that is ready has all of its passages, a removed one has none, and none is left half read. */
-export const documents: Check = ({ world }) => {
+/**
+ * A document that is ready has all of its passages, a removed or failed one has none, and none is left half read. A document fails only if
+ * the record that proposed it is a dead letter, which another check judges, and never after it was ready.
+ */
+export const documents: Check = ({ world, events }) => {
   const found: Violation[] = [];
+  const givenUp = new Set((events.get('dead') ?? []).map(({ id }) => id));
   const scope = { tenant: 'default', collection: documentsCollection(collection, { id: 'simulated' }) };
   for (const [id, said] of world.observations.documents) {
     const say = (sentence: string): void => void found.push({ check: 'documents', id, sentence });
-    const stored = StoredDocument.safeParse(world.stores.settings.newest(documentSetting(scope.tenant, collection, id)));
+    const versions = world.stores.settings
+      .history(documentSetting(scope.tenant, collection, id))
+      .map((value) => StoredDocument.parse(value));
     const passages = world.vectorStore.recordsOf(scope).filter(({ metadata }) => metadata['document'] === id).length;
-    const { status, total } = stored.success ? stored.data : { status: 'missing', total: null };
+    const { status, total, take } = versions[0] ?? { status: 'missing', total: null, take: 0 };
+    const wasReady = versions.some((version) => version.take === take && version.status === 'ready');
     if (status === 'deleted' && passages > 0) say(`was removed but has ${passages} passages`);
     else if (said === 'removed' && status !== 'deleted') say(`was removed but is ${status}`);
-    else if (said === 'taken' && status !== 'ready') say(`was accepted but is ${status}`);
+    else if (status === 'failed' && wasReady) say('was ready, and then failed');
+    else if (status === 'failed' && passages > 0) say(`has failed but has ${passages} passages`);
+    else if (said === 'taken' && status !== 'ready' && !(status === 'failed' && givenUp.has(`${id}/${take}`)))
+      say(`was accepted but is ${status}`);
     else if (status === 'ready' && passages !== total) say(`is ready but has ${passages} of ${total} passages`);
   }
   return found;

@@ -32,7 +32,7 @@ export function copyDatabase(home: string, target: string): void {
     sql = new Sql(source, busyTimeoutMs);
     sql.run('VACUUM INTO ?', target);
   } catch (error) {
-    throw storeFailure(error);
+    throw storeFailure(error, target);
   } finally {
     sql?.close();
   }

@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder } from '@conclave/ports';
 import { Failure } from '@conclave/contracts';
 import { FolderLock } from './folder-lock.js';
 import { migrate, migrations, type Migration } from './migrations.js';
@@ -129,7 +130,7 @@ export class Database {
     let sql: Sql | null = null;
     try {
       if (!inMemory) {
-        mkdirSync(home, { recursive: true, mode: 0o700 });
+        makeFolder(home, 0o700);
         lock = FolderLock.take(join(home, 'conclave.lock'), home, new Date(now()));
       }
       sql = new Sql(inMemory ? ':memory:' : join(home, 'conclave.db'), busyTimeoutMs, options.counter);
@@ -154,9 +155,7 @@ export class Database {
     } catch (error) {
       sql?.close();
       lock?.release();
-      throw isSqliteError(error) || error instanceof Failure
-        ? storeFailure(error)
-        : new Failure('STORE_UNAVAILABLE', `The data folder ${home} cannot be opened.`, { cause: error });
+      throw inMemory ? storeFailure(error, home) : openingFailure(error, home);
     }
   }
 
@@ -198,7 +197,7 @@ export class Database {
     try {
       return read(this.sql);
     } catch (error) {
-      throw storeFailure(error);
+      throw storeFailure(error, this.sql.path);
     }
   }
 
@@ -218,7 +217,7 @@ export class Database {
         this.sql.all('PRAGMA wal_checkpoint(TRUNCATE)');
       }
     } catch (error) {
-      throw storeFailure(error);
+      throw storeFailure(error, this.sql.path);
     }
   }
 
@@ -258,6 +257,22 @@ export class Database {
     }
     return Promise.resolve();
   }
+}
+
+const unusable = /^SQLITE_(CANTOPEN|READONLY|PERM|AUTH)/;
+
+/** Says what to do about a folder that cannot be created, or in which nothing can be written. */
+function openingFailure(error: unknown, home: string): unknown {
+  const failure = storeFailure(error, join(home, 'conclave.db'));
+  if (failure instanceof Failure && !(isSqliteError(error) && unusable.test(error.code) && failure.code !== 'STORE_FULL')) return failure;
+  // SQLite gives no code if it cannot even open the file.
+  const said = (error as { readonly code?: string }).code || 'no file can be opened in it';
+  const shown = home.length > 200 ? `${home.slice(0, 200)}...` : home;
+  return new Failure(
+    'STORE_UNAVAILABLE',
+    `The data folder ${shown} cannot be opened (${said}). Name a folder in CONCLAVE_HOME that this user may create and write.`,
+    { cause: error },
+  );
 }
 
 /** Writes a consistent copy beside the original; returns its path. */

@@ -25,7 +25,7 @@ export class Sql {
 
   /** `busyTimeoutMs`: the longest a call waits for a lock of another process. */
   constructor(
-    path: string,
+    readonly path: string,
     busyTimeoutMs: number,
     private readonly counter?: StoreCounter,
   ) {

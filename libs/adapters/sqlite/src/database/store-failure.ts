@@ -1,4 +1,5 @@
 import { Failure } from '@conclave/contracts';
+import { refusedGrowth } from './room-to-grow.js';
 
 interface SqliteError extends Error {
   readonly code: string;
@@ -17,12 +18,19 @@ const isDamaged = /^SQLITE_(CORRUPT|NOTADB)/;
 const damaged =
   'The file conclave.db of the data folder is damaged. Restore a backup (`conclave restore <backup> --force`, which moves the damaged folder aside), or begin a new folder with CONCLAVE_HOME.';
 
-/** STORE_FULL if the disk is full, STORE_UNAVAILABLE for other errors of SQLite; bugs and other errors pass through. */
-export function storeFailure(error: unknown): unknown {
+/** Errors of the file system, behind which there may be a limit. */
+const isOfFiles = /^SQLITE_(IOERR|CANTOPEN)/;
+
+/**
+ * STORE_FULL if the disk is full or a limit forbids `file`, the path of the database, to grow; STORE_UNAVAILABLE for other errors of SQLite;
+ * bugs and other errors pass through.
+ */
+export function storeFailure(error: unknown, file: string): unknown {
   if (!isSqliteError(error) || isMistake(error.code)) return error;
-  const remedy = isDamaged.test(error.code) ? ` ${damaged}` : '';
+  const refused = isOfFiles.test(error.code) && file !== ':memory:' ? refusedGrowth(file) : null;
+  const remedy = refused ? ` ${refused}` : isDamaged.test(error.code) ? ` ${damaged}` : '';
   return new Failure(
-    fullCodes.has(error.code) ? 'STORE_FULL' : 'STORE_UNAVAILABLE',
+    refused || fullCodes.has(error.code) ? 'STORE_FULL' : 'STORE_UNAVAILABLE',
     `SQLite says ${error.code}: ${error.message}.${remedy}`,
     { cause: error },
   );

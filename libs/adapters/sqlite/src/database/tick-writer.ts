@@ -231,7 +231,7 @@ export class TickWriter {
   }
 
   private noted(error: unknown): unknown {
-    const failure = storeFailure(error);
+    const failure = storeFailure(error, this.sql.path);
     if (failure instanceof Failure && isOutage(failure)) this.fault = failure;
     return failure;
   }
@@ -292,7 +292,7 @@ export class TickWriter {
       return { ok: true, value: write({ sql: this.sql, afterWrite: keep, afterCommit: keep }), after };
     } catch (error) {
       if (!this.sql.inTransaction) throw error;
-      return { ok: false, error: storeFailure(error) };
+      return { ok: false, error: storeFailure(error, this.sql.path) };
     }
   }
 }

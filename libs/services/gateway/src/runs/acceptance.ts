@@ -52,6 +52,9 @@ export interface AcceptedRun {
  */
 @Injectable()
 export class Acceptance {
+  /** Requests that this process is accepting, by what they ask and who asks; each resolves when it and those before it have ended. */
+  private readonly beginning = new Map<string, Promise<unknown>>();
+
   constructor(
     @Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions,
     @Inject(GATEWAY_LIMITS) private readonly limits: GatewayLimits,
@@ -74,6 +77,21 @@ export class Acceptance {
    * RATE_LIMITED, BUDGET_SPENT. Nothing is accepted then. A client that disconnects after `known` was called is reported.
    */
   async accept(asked: CheckedRun, known: OnKnown): Promise<AcceptedRun> {
+    const { key, mayAttach } = asked.repeat;
+    const before = this.beginning.get(key);
+    const accepted = this.accepting(asked, known, mayAttach ? before : undefined);
+    const settled = Promise.allSettled([accepted, before]);
+    this.beginning.set(key, settled);
+    try {
+      return await accepted;
+    } finally {
+      if (this.beginning.get(key) === settled) this.beginning.delete(key);
+    }
+  }
+
+  /** A retry begins when the requests that it may repeat are accepted or refused: until then none of them can be found. */
+  private async accepting(asked: CheckedRun, known: OnKnown, before: Promise<unknown> | undefined): Promise<AcceptedRun> {
+    await before;
     await this.health.assertAccepting();
     const { repeat, origin } = asked;
     for (let generation = 0; generation < generations; generation++) {

@@ -83,3 +83,36 @@ describe('two equal requests at the same moment, to two gateways', () => {
     await Promise.all(answers);
   });
 });
+
+describe('a retry that arrives while its first request is being accepted', () => {
+  it.each([
+    ['is one run with it', '1', 1],
+    ['is another run if it does not say that it is a retry', '0', 2],
+  ])('%s', async (_what, count, runs) => {
+    world = other = await World.open();
+    const store = world.stores.state.runs;
+    const accept = store.accept;
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    let stored = 0;
+    Object.assign(store, {
+      accept: async (...given: Parameters<typeof accept>) => {
+        stored += 1;
+        if (stored === 1) await held;
+        return accept(...given);
+      },
+    });
+    const ask = (retries: string) => world.chat({ stream: false }, { headers: { 'x-stainless-retry-count': retries } });
+    const first = ask('0');
+    await until('the first request', () => stored === 1);
+    const second = ask(count);
+    if (runs === 2) await until('the second request', () => stored === 2);
+    // Whoever did not wait for the first request has begun a run by then.
+    else for (let n = 0; n < 5; n += 1) await (await fetch(`${world.url}/v1/models`)).text();
+    release();
+    await attached(2);
+    expect(world.runs()).toHaveLength(runs);
+    finish();
+    expect(new Set(await Promise.all([first, second].map(async (answer) => (await answer).headers.get('x-run-id')))).size).toBe(runs);
+  });
+});

@@ -89,6 +89,6 @@ export function ingest(
     storePrompts: 'none',
     guard: null,
   });
-  const documents = { ingest: () => Promise.resolve([]), killed: () => Promise.resolve() };
+  const documents = { ingest: () => Promise.resolve([]), dead: () => Promise.resolve() };
   return { handler: new GraphIngestHandler(graph, state, maker, logger, metrics, documents), graph, stores, asked, lines, metrics };
 }

@@ -10,7 +10,9 @@ import { check, until } from './until.mjs';
 const root = path.resolve(import.meta.dirname, '../..');
 const versions = { '@anthropic-ai/claude-code': '2.1.197', '@openai/codex': '0.171.0', 'opencode-ai': '1.18.33' };
 
-export const title = 'real coding agents: Claude Code, Codex and opencode use their tools through Conclave';
+export const title = `real coding agents use their tools through Conclave: ${Object.entries(versions)
+  .map((one) => one.join(' '))
+  .join(', ')}`;
 export const unproven = [
   'Sessions of many turns, sub-agents and the compaction of long conversations.',
   'A real model: a scripted one calls the shell of the agent once.',
@@ -18,7 +20,7 @@ export const unproven = [
 export const missing = () => (process.platform === 'linux' ? null : 'it was only written for Linux');
 
 /** Installs the agents at the first use, outside the workspace. Returns the folder of their programs. */
-async function install(fact) {
+async function install() {
   const folder = path.join(cacheFolder, `agents-${Object.values(versions).join('-')}`);
   const whole = path.join(folder, 'whole');
   if (!existsSync(whole)) {
@@ -30,11 +32,6 @@ async function install(fact) {
     for (const [name, script] of Object.entries(scripts))
       await execute(process.execPath, [script], { cwd: path.join(folder, 'node_modules', name), withinMs: 120_000 });
     writeFileSync(whole, '');
-    fact(
-      `Installed: ${Object.entries(versions)
-        .map((one) => one.join(' '))
-        .join(', ')}.`,
-    );
   }
   return path.join(folder, 'node_modules/.bin');
 }
@@ -64,7 +61,7 @@ const agents = {
     args: ['run', '-m', `conclave/${model}`, task],
     env: {},
     files: {
-      'opencode.json': JSON.stringify({
+      'project/opencode.json': JSON.stringify({
         autoupdate: false,
         share: 'disabled',
         provider: {
@@ -81,7 +78,7 @@ const agents = {
 };
 
 export async function run({ fact }) {
-  const programs = await install(fact);
+  const programs = await install();
   await execute(process.execPath, ['tools/build.mjs'], { cwd: root });
   const at = mkdtempSync(path.join(tmpdir(), 'conclave-agents-'));
   const model = new AgentsModel();
@@ -127,7 +124,8 @@ export async function run({ fact }) {
 /** Lets an agent write a file with its own tool. Returns what was found. */
 async function used({ name, way, id, url, programs, at }, model) {
   const home = path.join(at, `${name}-${way.split(' ')[1]}`);
-  mkdirSync(home, { recursive: true });
+  const project = path.join(home, 'project');
+  mkdirSync(project, { recursive: true });
   const file = `made-${name}.txt`;
   const { args, env, files } = agents[name](url, id, `Write ${content} into ${file} with your shell.`);
   for (const [where, text] of Object.entries(files)) {
@@ -136,8 +134,13 @@ async function used({ name, way, id, url, programs, at }, model) {
   }
   const asked = model.asked;
   model.refused = [];
-  const output = await execute(path.join(programs, name), args, { cwd: home, env: { ...env, HOME: home }, withinMs: 180_000 });
-  const made = path.join(home, file);
+  // Agents read the folder of their project from PWD.
+  const output = await execute(path.join(programs, name), args, {
+    cwd: project,
+    env: { ...env, HOME: home, PWD: project },
+    withinMs: 180_000,
+  });
+  const made = path.join(project, file);
   check(
     existsSync(made) && readFileSync(made, 'utf8').trim() === content,
     `${name} writes the file through ${way}:\n${output.slice(-2_000)}`,

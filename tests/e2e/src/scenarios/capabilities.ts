@@ -43,15 +43,16 @@ export function capabilityScenarios(world: () => WeakWorld): void {
   async function answered(
     s: CommitteeScript,
     tasks: readonly Task[],
-    { whileAsked = () => Promise.resolve(), cites = '' }: { whileAsked?: () => Promise<unknown>; cites?: string } = {},
+    {
+      whileAsked = () => Promise.resolve(),
+      cites = '',
+      model = 'lacking',
+    }: { whileAsked?: () => Promise<unknown>; cites?: string; model?: string } = {},
   ) {
     s.plan([...tasks, expert('x1', 'Say what is known.')])
       .expert('It is as the evidence says.')
       .answer([`As far as is known${cites}.`]);
-    const [{ status, body }] = await Promise.all([
-      ask(world().system.url(), { model: 'lacking', messages: user(s.question) }),
-      whileAsked(),
-    ]);
+    const [{ status, body }] = await Promise.all([ask(world().system.url(), { model, messages: user(s.question) }), whileAsked()]);
     expect(status).toBe(200);
     const run = await readRun(world().system.url(), body.conclave!.run_id);
     return { answer: String(body.choices[0]!.message.content), run, failures: JSON.stringify(run.rounds) };
@@ -123,7 +124,7 @@ export function capabilityScenarios(world: () => WeakWorld): void {
         mcp_tool: 'solve',
         mcp_args: { expression: '3*x + 5 = 20', variable: 'x' },
       };
-      const { run } = await answered(s, [solve]);
+      const { run } = await answered(s, [solve], { model: 'lacking-patient' });
       expect(run.rounds[0]!.tasks.map(({ capability, status }) => [capability, status])).toContainEqual(['math', 'ok']);
       expect(prompt(s, 'composer')).toContain('solve 3*x + 5 = 20, variable x: x = 5 — ');
     });

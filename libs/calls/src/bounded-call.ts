@@ -8,9 +8,9 @@ import { spentBy } from './usage.js';
 /** What a running call reports. */
 export interface Running {
   readonly signal: AbortSignal;
-  /** Awaited right before the request. Throws Overtaken if the step is no longer ours. */
+  /** Awaited right before the request. Throws Overtaken if another process has begun the step again. */
   making(): Promise<void>;
-  /** The request is sent: from here on it may cost something, and one that follows a death is counted. */
+  /** Called when the request is sent: from then on it may cost something, and a repeat of a dead process's request is counted. */
   sent(): void;
   arrived(text: string): void;
   retried(retry: { readonly code: string; readonly afterMs: number }): void;
@@ -18,7 +18,7 @@ export interface Running {
 
 type Parts = Pick<CallMakerParts, 'models' | 'logger' | 'probe' | 'service' | 'repetitionLimit'>;
 
-/** Makes a call to a model, and ends it where its reply is longer than the call allows or repeats itself: then the text before that is the reply. */
+/** Calls a model. Ends the call if its reply becomes longer than allowed or repeats itself; the text before that is then the reply. */
 export async function boundedCall(
   { models, logger, probe, service, repetitionLimit = defaultRepetitionLimit }: Parts,
   call: JournalledModelCall,
@@ -27,7 +27,7 @@ export async function boundedCall(
   timeoutMs: number,
 ): Promise<ModelReply> {
   const heard = new HeardReply(call.maxReplyTokens ?? Number.POSITIVE_INFINITY, repetitionLimit, call.onContent);
-  // Aborted with the call, or alone. `AbortSignal.any` costs three times as much, and leaves weak references to the collector.
+  // Aborted with the call, or alone to cut a reply. `AbortSignal.any` costs three times as much and leaves weak references behind.
   const cut = new AbortController();
   const stop = (): void => cut.abort(running.signal.reason);
   const from = performance.now();

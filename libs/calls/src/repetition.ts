@@ -2,13 +2,13 @@
 const longestUnit = 2_000;
 /** Characters that must be the same as before for a repetition to begin. */
 const probe = 80;
-/** Distance of the looks for a beginning repetition: fixed places of the text, so that its chunks do not matter. */
+/** The text is searched for a beginning repetition every so many characters: at fixed places, so that its chunks do not matter. */
 const step = 128;
-/** Most earlier places of the probe that are compared, so that a look stays cheap. */
+/** Most earlier places of the probe that are compared, so that a search stays cheap. */
 const mostPlaces = 16;
 /** Least number of times that a text must be repeated. */
 const leastTimes = 6;
-/** How much longer text without words may go on: lists of zeros, rulers, encoded bytes. */
+/** How many times longer text without words may be repeated: lists of zeros, rulers, encoded bytes. */
 const wordless = 8;
 /** Share of the limit from which repeated text is held back. */
 const shownShare = 1 / 8;
@@ -16,7 +16,7 @@ const shownShare = 1 / 8;
 /** Scripts that are written without spaces. */
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/gu;
 
-/** Whether a text that is repeated is one that people read: at least two different words, or nothing but white space. */
+/** Whether a repeated text is prose: it has at least two different words, or is only white space. */
 export function isReadable(unit: string): boolean {
   if (unit.trim() === '') return true;
   if ((unit.match(unspaced)?.length ?? 0) * 2 > unit.length) return true;
@@ -39,9 +39,9 @@ interface Followed {
 }
 
 /**
- * Notices a text that repeats itself without end, in a stream of any length with bounded memory: the same characters, at most 2,000, over and
- * over for `limit` characters and at least six times. Text without words may go on eight times as long. What is repeated for an eighth of
- * that is held back until it ends, so that viewers see little of it.
+ * Notices a text that repeats itself without end, in a stream of any length with bounded memory: the same characters (at most 2,000) are
+ * repeated for `limit` characters and at least six times. The limit is eight times as high for text without words. Once an eighth of the
+ * limit is repeated, further repetitions are held back until they end, so that viewers see little of them.
  */
 export class Repetition {
   /** Characters that were repeated when the limit was reached; 0 before. */
@@ -49,7 +49,7 @@ export class Repetition {
   /** Of all characters, those up to the end of the first occurrence of what is repeated; only once it is found. */
   keep = 0;
   private seen = 0;
-  /** The last characters before `fresh`, which are joined rarely: that is most of the cost. */
+  /** The last characters before `fresh`. Both are joined rarely, because that is most of the cost. */
   private tail = '';
   private fresh = '';
   private held = '';
@@ -58,7 +58,7 @@ export class Repetition {
   /** `limit`: in characters; 0 never finds anything. */
   constructor(private readonly limit: number) {}
 
-  /** What may be shown of the text so far. After the limit was reached, nothing. */
+  /** Returns the text that may be shown now; nothing after the limit was reached. */
   push(text: string): string {
     if (this.limit === 0) return text;
     let shown = '';
@@ -80,7 +80,7 @@ export class Repetition {
     return shown;
   }
 
-  /** What was held back of a text that has ended; of one that repeats itself, up to the end of a line or a sentence. */
+  /** Returns the text that was held back, at the end; if it repeats itself, only up to the end of a line or a sentence. */
   end(): string {
     const held = this.held;
     this.held = '';
@@ -101,7 +101,7 @@ export class Repetition {
     return this.tail;
   }
 
-  /** Consumes what repeats the followed text; returns the position after it. */
+  /** Consumes the characters that repeat the followed text; returns the position after them. */
   private follow(followed: Followed, text: string, from: number): number {
     const { unit, limit } = followed;
     let at = from;
@@ -117,7 +117,7 @@ export class Repetition {
     return at;
   }
 
-  /** Holds repeated text back, or gives it out together with what was held before. */
+  /** Holds repeated text back, or returns it together with the text that was held before. */
   private show(text: string): string {
     if (this.following) {
       const { repeated, limit } = this.following;
@@ -130,7 +130,7 @@ export class Repetition {
     return shown;
   }
 
-  /** What is repeated at the end of the text: at least once, and for at least as long as the probe. */
+  /** The text that is repeated at the end: at least once, and for at least as long as the probe. */
   private beginning(): Followed | null {
     const tail = this.join();
     const end = tail.length;

@@ -107,7 +107,11 @@ describe('a refusal', () => {
     ["llama.cpp's router", 400, { error: { code: 400, message: 'model not found', type: 'invalid_request_error' } }],
     ['LiteLLM', 400, error('/chat/completions: Invalid model name passed in model=m. Call `/v1/models` to view available models.')],
     ['older LiteLLM', 400, { error: { message: "400: {'error': 'Invalid model name passed in model=m'}", type: 'None', code: 400 } }],
-    ['a proxy', 400, error("litellm.NotFoundError: OpenAIException - Error code: 404 - {'error': {'message': 'The model `m` does not exist'}}")],
+    [
+      'a proxy',
+      400,
+      error("litellm.NotFoundError: OpenAIException - Error code: 404 - {'error': {'message': 'The model `m` does not exist'}}"),
+    ],
     ['Azure', 404, { error: { code: 'DeploymentNotFound', message: 'The API deployment for this resource does not exist.' } }],
     ['GitHub', 400, { error: { code: 'unknown_model', message: 'Unknown model: m', details: 'Unknown model: m' } }],
     ['Gemini', 404, [{ error: { code: 404, message: 'models/m is not found for API version v1main.', status: 'NOT_FOUND' } }]],
@@ -124,7 +128,11 @@ describe('a refusal', () => {
 
   it.each<[number, object, string]>([
     [404, { error: { message: 'No endpoints found that support tool use for this model.', code: 404 } }, 'that support tool use'],
-    [404, { error: { message: 'No endpoints found matching your data policy. Change the model settings.', code: 404 } }, 'your data policy'],
+    [
+      404,
+      { error: { message: 'No endpoints found matching your data policy. Change the model settings.', code: 404 } },
+      'your data policy',
+    ],
     [400, { error: { message: 'registry.ollama.ai/library/m does not support tools', type: 'api_error' } }, 'does not support tools'],
     [400, { error: { message: '/models/m is not a multimodal model', type: 'BadRequestError', code: 400 } }, 'is not a multimodal model'],
     [400, error("No models loaded. Please load a model in the developer page or use the 'lms load' command."), 'No models loaded'],

@@ -119,7 +119,13 @@ describe("Ollama's context", () => {
     expect(real.context).toBe(4_096);
     expect(real.warning).toContain('OLLAMA_CONTEXT_LENGTH=32768');
     expect(ollamaContext('m', show('num_ctx                        16384\nstop "x"'), null).context).toBe(16_384);
-    expect(ollamaContext('m', show('num_ctx 99999'), null)).toEqual({ context: 40_960, kind: null, opensThinking: null, sees: false, warning: null });
+    expect(ollamaContext('m', show('num_ctx 99999'), null)).toEqual({
+      context: 40_960,
+      kind: null,
+      opensThinking: null,
+      sees: false,
+      warning: null,
+    });
     expect(ollamaContext('m', show(undefined), 8_192).context).toBe(8_192);
   });
   it('recognises an embedding model by its capabilities', () =>

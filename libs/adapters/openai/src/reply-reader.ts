@@ -141,8 +141,7 @@ export class ReplyReader {
       for (const part of content.filter(isObject)) {
         if (typeof part['text'] === 'string') this.split(part['text']);
         else if (Array.isArray(part['thinking']))
-          for (const inner of part['thinking'].filter(isObject))
-            if (typeof inner['text'] === 'string') this.separated(inner['text']);
+          for (const inner of part['thinking'].filter(isObject)) if (typeof inner['text'] === 'string') this.separated(inner['text']);
       }
     }
   }

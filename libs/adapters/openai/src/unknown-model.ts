@@ -1,6 +1,6 @@
 import type { UpstreamError } from './error-body.js';
 
-/** Codes and types that name nothing else: OpenAI, Groq, vLLM, LM Studio, LiteLLM, Azure, Azure's and GitHub's model catalogues, Mistral. */
+/** Codes and types that always mean an unknown model: OpenAI, Groq, vLLM, LM Studio, LiteLLM, Azure, Azure's and GitHub's model catalogues, Mistral. */
 const codes = /^(?:model_not_found|model_decommissioned|deploymentnotfound|unknown_model|unavailable_model|invalid_model)$/i;
 
 /** Statuses with which a server refuses a request for a model that it does not have. */
@@ -13,7 +13,7 @@ const name = String.raw`(?:["'\`“‘][^"'\`”’\n]{1,200}["'\`”’]|(?=[^\
 const gone = String.raw`(?:(?:is |was |could )?not (?:be )?found|(?:does |do )?not exist|has been (?:decommissioned|removed|retired))`;
 
 /**
- * Sentences of servers whose code says nothing, or does not exist. Each speaks of the model of the request and of nothing else: a file, a tool
+ * Sentences of servers that send no code, or one that does not tell. Each sentence is about the model of the request only: a file, a tool
  * or a template of a model may be missing, too.
  */
 const sentences = [
@@ -42,4 +42,5 @@ const noPath =
   /^(?:\d{3} )?(?:page |file |resource )?not found\.?$|page not found|invalid url|unexpected endpoint|cannot (?:post|get) \/|no route|(?:unknown|no such) (?:path|url|endpoint|route)|<html|<!doctype/i;
 
 /** Whether a refusal with status 404 says that the server does not have the path of the request. */
-export const saysUnknownPath = ({ message }: UpstreamError): boolean => message.trim() === '' || noPath.test(message.slice(0, 1_000).trim());
+export const saysUnknownPath = ({ message }: UpstreamError): boolean =>
+  message.trim() === '' || noPath.test(message.slice(0, 1_000).trim());

@@ -5,8 +5,8 @@ const longest = 10_000;
 const mostTexts = 6;
 
 /**
- * First YAML in a model's reply that is `meant`, or undefined: in a code fence, after an introduction, or the whole reply. Values that hold what
- * YAML reads as its own, such as a second colon, are read as text. Tags and aliases are refused.
+ * First YAML in a model's reply for which `isMeant` is true, or undefined: in a code fence, after an introduction, or the whole reply. Values
+ * that contain syntax of YAML, such as a second colon, are read as text. Tags and aliases are refused.
  */
 export function yamlIn(reply: string, isMeant: (value: unknown) => boolean): unknown {
   for (const text of [...new Set(candidates(reply))].slice(0, mostTexts)) {

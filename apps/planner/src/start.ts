@@ -10,6 +10,7 @@ export async function start(openProbe?: OpenProbe): Promise<void> {
     cwd: process.cwd(),
     openProbe,
     extend: async (extensions) => (await import('@conclave/extensions')).loadExtensions(extensions),
-    module: ({ configuration }) => PlannerModule.register({ storePrompts: configuration.store_prompts, repetitionLimit: configuration.repetition_limit }),
+    module: ({ configuration }) =>
+      PlannerModule.register({ storePrompts: configuration.store_prompts, repetitionLimit: configuration.repetition_limit }),
   });
 }

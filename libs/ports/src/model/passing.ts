@@ -75,7 +75,8 @@ export const passOver =
     return { ...reply, body: null };
   };
 
-const finishOf = ({ finishReason }: ModelReply): string => finishReason === 'unknown' ? 'stop' : finishReason === 'repetition' ? 'length' : finishReason;
+const finishOf = ({ finishReason }: ModelReply): string =>
+  finishReason === 'unknown' ? 'stop' : finishReason === 'repetition' ? 'length' : finishReason;
 
 const usageOf = ({ usage: { prompt, completion, reasoning } }: ModelReply): JsonObject => ({
   prompt_tokens: prompt,

@@ -84,7 +84,8 @@ const stepOf = ({ data: { version, now, input, rule, ruleSentence, outputs } }: 
 });
 
 function callOf(call: CallRecorded, superseded: boolean, mayRead: boolean): RunRecord {
-  const { step, attempt, purpose, model, reportedModel, status, startedAt, durationMs, firstTokenMs, usage, failure, retries, repeated } = call.data;
+  const { step, attempt, purpose, model, reportedModel, status, startedAt, durationMs, firstTokenMs, usage, failure, retries, repeated } =
+    call.data;
   return {
     kind: 'call',
     id: call.id,

@@ -43,7 +43,7 @@ export const factSpecs = [
       at: Timestamp,
       ranMs: z.number().describe('milliseconds that the clock of that run had counted by then'),
     },
-    ({ of, step }) => `Up to here the run is ${of} up to step ${step}; from here on it goes on by itself.`,
+    ({ of, step }) => `So far this run is a copy of ${of} up to step ${step}; from here on it is a run of its own.`,
     ({ of, step }) => [{ kind: 'run.forked', of, step }],
   ),
   defineFact(
@@ -73,7 +73,7 @@ export const factSpecs = [
     'PlanTaken',
     'A plan was taken.',
     { epoch: z.int(), by: z.enum(['planner', 'engine']), plan: PlanCreated.schema },
-    ({ epoch, by, plan }) => `Plan ${epoch} of the ${by} was taken, with ${counted(plan.tasks.length, 'task')}.`,
+    ({ epoch, by, plan }) => `Plan ${epoch}, from the ${by}, was accepted, with ${counted(plan.tasks.length, 'task')}.`,
   ),
   defineFact(
     'PlanRefused',
@@ -92,7 +92,7 @@ export const factSpecs = [
     'UsageCounted',
     'A late result is counted and changes nothing else.',
     { of: z.string(), attempt: z.int(), usage: Usage },
-    ({ of, usage }) => `${local(of)} came too late; what it cost is counted: ${counted(usage.calls, 'call')}.`,
+    ({ of, usage }) => `${local(of)} arrived too late; its cost is counted: ${counted(usage.calls, 'call')}.`,
   ),
   defineFact(
     'TaskAdmitted',
@@ -120,7 +120,7 @@ export const factSpecs = [
       ...(composes ? [{ kind: 'composing' as const, taskId: ref, stream }] : []),
     ],
   ),
-  defineFact('TaskStarted', 'A worker has begun the task.', { ref: z.string() }, ({ ref }) => `Task ${local(ref)} was begun.`),
+  defineFact('TaskStarted', 'A worker has begun the task.', { ref: z.string() }, ({ ref }) => `Task ${local(ref)} has started.`),
   defineFact(
     'TaskRefused',
     'A task ended without being dispatched.',
@@ -266,14 +266,14 @@ export const factSpecs = [
       text: z.string().optional().describe('what it says, in short'),
       key: z.string().optional().describe('equal for repeats of one command'),
     },
-    ({ name, seq, actor }) => `Command ${seq} (${name}) of ${actor} has come.`,
+    ({ name, seq, actor }) => `Command ${seq} (${name}) from ${actor} arrived.`,
     ({ seq, name, actor, text }) => [{ kind: 'command.accepted', seq, name, actor, ...(text === undefined ? {} : { text }) }],
   ),
   defineFact(
     'CommandQueued',
     'A command waits for the strategy.',
     { seq: z.int(), command: z.record(z.string(), z.unknown()) },
-    ({ seq }) => `Command ${seq} waits.`,
+    ({ seq }) => `Command ${seq} is waiting.`,
   ),
   defineFact(
     'CommandApplied',
@@ -295,7 +295,7 @@ export const factSpecs = [
     { at: Timestamp, until: Timestamp },
     () => 'The run is paused.',
   ),
-  defineFact('Resumed', 'The run continues.', { at: Timestamp }, () => 'The run goes on.'),
+  defineFact('Resumed', 'The run continues.', { at: Timestamp }, () => 'The run continues.'),
   defineFact(
     'Noted',
     'The strategy stores a value, or a line for readers of the run.',

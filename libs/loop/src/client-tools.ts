@@ -13,7 +13,7 @@ export const clientToolsRef = (runId: string): string => `${runId}/tools`;
 
 /** What people read while the run waits for its client. */
 export const callsAsked = ({ calls }: ClientToolsAsked): string =>
-  `The client is to call ${[...new Set(calls.map(({ name }) => name))].join(', ')}, and to send what came out.`;
+  `The client has to call ${[...new Set(calls.map(({ name }) => name))].join(', ')} and to send the results.`;
 
 /** The results as evidence, in the order of the calls. A call without a result says so. */
 export function resultsAsEvidence({ runId, request, epoch }: RunState, { results = [] }: Answer): readonly Fact[] {

@@ -34,7 +34,7 @@ describe('a run whose tool model has called tools of the client', () => {
     expect(firstPlanAsked(run.request({}, { clientTools }), run.strategies)).toBeNull();
     expect(run.decisions[0]!.entries.at(-1)).toMatchObject({
       kind: 'question.asked',
-      question: 'The client is to call get_weather, and to send what came out.',
+      question: 'The client has to call get_weather and to send the results.',
       calls: clientTools.calls.map(({ id, name }) => ({ id, name })),
     });
     const view = describeRun(run.state, run.strategies);

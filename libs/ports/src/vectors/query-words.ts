@@ -1,3 +1,5 @@
+import { withPairs } from '@conclave/contracts';
+
 /** Words that say nothing about the subject of a text, English and German. */
 const stopWords: ReadonlySet<string> = new Set(
   (
@@ -10,6 +12,9 @@ const stopWords: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
+/** Pairs of Hiragana are nearly always endings and particles. */
+const grammar = /^\p{Script=Hiragana}+$/u;
+
 /** Limits the cost of a hostile query. */
 const mostTerms = 48;
 const longestTerm = 64;
@@ -20,12 +25,10 @@ export const hasTellingWord = (words: readonly string[]): boolean => words.some(
 /** Search words of a query for full text: unique, lower case, without stop words unless nothing else is left. */
 export function queryWords(query: string): readonly string[] {
   const words =
-    query
-      .slice(0, 10_000)
-      .normalize('NFKC')
+    withPairs(query.slice(0, 10_000).normalize('NFKC'))
       .toLowerCase()
       .match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
   const distinct = [...new Set(words.filter((word) => word.length <= longestTerm))];
-  const telling = distinct.filter((word) => !stopWords.has(word));
+  const telling = distinct.filter((word) => !stopWords.has(word) && !grammar.test(word));
   return (telling.length > 0 ? telling : distinct).slice(0, mostTerms);
 }

@@ -1,3 +1,4 @@
+import { withPairs } from '@conclave/contracts';
 import { queryWords } from './query-words.js';
 
 /** A text as it is indexed: words in the title and headings are better evidence of the subject than words in the body. */
@@ -95,7 +96,7 @@ export class TextIndex {
 
 const termsOf = (text: string): readonly string[] =>
   (
-    text
+    withPairs(text)
       .normalize('NFD')
       .replace(/\p{M}+/gu, '')
       .toLowerCase()

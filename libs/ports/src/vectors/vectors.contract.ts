@@ -188,6 +188,18 @@ export function describeVectors(name: string, { open, many = 6_000 }: VectorsUnd
       expect(await matched('nothing of this stands anywhere')).toEqual([]);
     });
 
+    it('finds words of languages without spaces between them', async () => {
+      await filled(
+        text('clock', '北光時計会社は松本市で設立された。'),
+        text('watch', '북광시계회사는 대구에서 설립되었다.'),
+        text('rain', '今日の天気は雨です。', { title: '天気' }),
+        ...Array.from({ length: 6 }, (_, n) => text(`noise${n}`, 'A river, a town and some of its people.')),
+      );
+      expect((await matched('松本市で設立された会社はどれですか？'))[0]).toBe('clock');
+      expect((await matched('대구의 회사는 어디입니까?'))[0]).toBe('watch');
+      expect(await matched('雨の天気')).toEqual(['rain']);
+    });
+
     it('finds present texts by words, and replaced, deleted and dropped texts no longer', async () => {
       await filled(text('a', 'about lions'), text('b', 'about tigers', { kind: 'cat' }), text('c', 'about tigers'));
       expect(await matched('tigers', { where: { kind: 'cat' } })).toEqual(['b']);

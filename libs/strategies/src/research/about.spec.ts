@@ -7,6 +7,8 @@ describe('a passage', () => {
     ['What is a sextant?', 'Sextants measure angles.'],
     ['When is breakfast served on Sundays?', 'Breakfast is served until 11 at weekends.'],
     ['Wer leitet die Werft in Husum?', 'Die Werften in Husum werden von Frau Thoms geleitet.'],
+    ['金沢市で生まれたのは誰ですか', '創業者の田中一郎は金沢市で生まれた。'],
+    ['北光钟表公司在哪里成立？', '北光钟表公司于一八九八年在杭州成立。'],
     ['how old is the kettle sound lighthouse', 'The lighthouse of Kettle Sound is 90 years old.'],
   ])('is about "%s" if it says: %s', (question, passage) => expect(isAbout(question, passage)).toBe(true));
 
@@ -15,6 +17,8 @@ describe('a passage', () => {
     ['What is the capital of Peru?', 'The capital of the company was raised twice.'],
     ['What is a sextant?', 'A telescope shows what is far away.'],
     ['Wer leitet die Werft in Husum?', 'Der Hafen von Emden ist alt.'],
+    ['日本の首都はどこですか', '創業者の田中一郎は金沢市で生まれた。'],
+    ['どうしていますか', 'それはどうしていますか。'],
     ['', 'anything'],
     ['How are you?', 'You are how we are.'],
   ])('is not about "%s" if it says: %s', (question, passage) => expect(isAbout(question, passage)).toBe(false));

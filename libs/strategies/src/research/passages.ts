@@ -1,3 +1,5 @@
+import { isContentPair, withPairs } from '@conclave/contracts';
+
 /** Characters taken from one page. */
 export const pageExcerpt = 1_500;
 /** Longest passage in characters: short enough for a prompt to show it whole. */
@@ -20,13 +22,13 @@ const stopWords: ReadonlySet<string> = new Set(
 /** Words normalised for comparison: lower case, no accents, umlauts spelled out, plural and case endings removed. */
 export function termsOf(text: string): string[] {
   const words =
-    text
+    withPairs(text)
       .toLowerCase()
       .replace(/[äöüß]/g, (sign) => ({ ä: 'ae', ö: 'oe', ü: 'ue', ß: 'ss' })[sign]!)
       .normalize('NFD')
       .replace(/\p{M}+/gu, '')
       .match(/[\p{L}\p{N}]{1,60}/gu) ?? [];
-  return words.filter((word) => (word.length > 2 || /\p{N}/u.test(word)) && !stopWords.has(word)).map(stemOf);
+  return words.filter((word) => (word.length > 2 || /\p{N}/u.test(word) || isContentPair(word)) && !stopWords.has(word)).map(stemOf);
 }
 const stemOf = (word: string): string => (word.length > 5 && !/\p{N}/u.test(word) ? word.replace(/(?:ern|en|er|es|s|e|n)$/, '') : word);
 

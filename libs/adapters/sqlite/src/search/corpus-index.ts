@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
+import { withPairs } from '@conclave/contracts';
 import type { SearchHit } from '@conclave/ports';
 import { Sql } from '../database/sql.js';
 import { isSqliteError } from '../database/store-failure.js';
 import { parseDocument } from './document.js';
 
 /** Raise it with every change of the tables or of document parsing: an older index is rebuilt. */
-const indexVersion = 1;
+const indexVersion = 2;
 /** Weights of title, headings and text in the ranking (BM25 per column). */
 const ranking = 'bm25(passage, 4.0, 2.0, 1.0)';
 /** Most hits from one document, so that a long document does not hide the others. */
@@ -72,7 +73,8 @@ export class CorpusIndex {
   /** Best first. `expression` comes from `matchExpression`. */
   find(expression: string, limit: number): readonly SearchHit[] {
     return this.sql.all<{ title: string; url: string | null; snippet: string }>(
-      `WITH hit AS (SELECT rowid AS id, path, body, ${ranking} AS score FROM passage WHERE passage MATCH ? ORDER BY score LIMIT ?),
+      `WITH found AS (SELECT rowid AS id, ${ranking} AS score FROM passage WHERE passage MATCH ? ORDER BY score LIMIT ?),
+         hit AS (SELECT id, path, body, score FROM found JOIN passage_of USING (id)),
          best AS (SELECT *, ROW_NUMBER() OVER (PARTITION BY path ORDER BY score, id) AS place FROM hit)
        SELECT document.title, document.url, best.body AS snippet FROM best JOIN document USING (path)
        WHERE place <= ${passagesPerDocument} ORDER BY score, path, id LIMIT ?`,
@@ -97,8 +99,9 @@ export class CorpusIndex {
     const { title, url, passages } = parseDocument(source, path.split('/').at(-1)!);
     this.sql.run('INSERT INTO document (path, stamp, hash, title, url) VALUES (?, ?, ?, ?, ?)', path, stamp, hash, title, url);
     for (const { heading, text } of passages) {
-      this.sql.run('INSERT INTO passage (title, heading, body, path) VALUES (?, ?, ?, ?)', title, heading, text, path);
-      this.sql.run('INSERT INTO passage_of (path, id) VALUES (?, last_insert_rowid())', path);
+      const { id } = this.sql.get<{ id: number }>('INSERT INTO passage_of (path, body) VALUES (?, ?) RETURNING id', path, text)!;
+      const indexed = [title, heading, text].map(withPairs);
+      this.sql.run('INSERT INTO passage (rowid, title, heading, body) VALUES (?, ?, ?, ?)', id, ...indexed);
     }
   }
 
@@ -120,8 +123,11 @@ function prepared(path: string): Sql {
       BEGIN IMMEDIATE;
       DROP TABLE IF EXISTS passage; DROP TABLE IF EXISTS passage_of; DROP TABLE IF EXISTS document;
       CREATE TABLE document (path TEXT PRIMARY KEY, stamp TEXT NOT NULL, hash TEXT NOT NULL, title TEXT NOT NULL, url TEXT) STRICT;
-      CREATE TABLE passage_of (path TEXT NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (path, id)) STRICT, WITHOUT ROWID;
-      CREATE VIRTUAL TABLE passage USING fts5 (title, heading, body, path UNINDEXED, tokenize = 'porter unicode61 remove_diacritics 2');
+      CREATE TABLE passage_of (id INTEGER PRIMARY KEY, path TEXT NOT NULL, body TEXT NOT NULL) STRICT;
+      CREATE INDEX passage_by_path ON passage_of (path);
+      CREATE VIRTUAL TABLE passage USING fts5 (
+        title, heading, body, content = '', contentless_delete = 1, tokenize = 'porter unicode61 remove_diacritics 2'
+      );
       PRAGMA user_version = ${indexVersion};
       COMMIT;
     `);

@@ -131,6 +131,24 @@ describe('CorpusSearch', () => {
     expect(await ask('which is the of and wo ist das')).toHaveLength(1);
   });
 
+  it.each([
+    [
+      'Japanese',
+      '北光時計会社は1898年に松本市で設立された。',
+      '今日の天気は雨です。',
+      ['北光時計会社は誰が設立しましたか？', '松本', '1898年'],
+    ],
+    ['Chinese', '北光钟表公司于一八九八年在杭州成立。', '今天的天气是下雨。', ['北光钟表公司在哪里成立？', '杭州的公司']],
+    ['Korean', '북광시계회사는 1898년 대구에서 설립되었다.', '오늘은 비가 옵니다.', ['북광시계회사를 누가 설립했습니까?', '대구의 회사']],
+    ['Thai', 'บริษัทนาฬิกาแสงเหนือก่อตั้งที่เชียงใหม่', 'วันนี้ฝนตก', ['บริษัทนาฬิกาแสงเหนือก่อตั้งที่ไหน', 'เชียงใหม่']],
+  ])('finds words of %s, which has no spaces or few, and shows the text as it is', async (_language, about, other, queries) => {
+    put('a.md', `${about}\n`);
+    put('b.md', `${other}\n`);
+    for (let n = 0; n < 8; n += 1) put(`noise/${n}.txt`, 'Some text in English.');
+    await open();
+    for (const query of queries) expect((await ask(query))[0]).toMatchObject({ title: 'a', snippet: about });
+  });
+
   it('finds a paragraph by the heading above it', async () => {
     put('a.md', '# Handbook\n\n## Maintenance of zirconium valves\n\nEvery third month.\n\n## Storage\n\nIn a dry place.');
     await open();

@@ -1,4 +1,4 @@
-import { Failure } from '@conclave/contracts';
+import { Failure, withPairs } from '@conclave/contracts';
 import {
   byDistance,
   checkChoice,
@@ -275,7 +275,7 @@ function put(
   sql.run(
     'INSERT OR REPLACE INTO vector_text (rowid, title, heading, body) VALUES (?, ?, ?, ?)',
     n,
-    ...[title, heading, body].map(withoutNul),
+    ...[title, heading, body].map((part) => withPairs(withoutNul(part))),
   );
   for (const [key, value] of metadataTexts(metadata))
     sql.run('INSERT INTO vector_field (collection, key, value, record) VALUES (?, ?, ?, ?)', collection, key, value, n);

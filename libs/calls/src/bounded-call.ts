@@ -1,6 +1,6 @@
-import { defaultRepetitionLimit, Failure, type Usage } from '@conclave/contracts';
-import type { CallMessage, ModelReply } from '@conclave/ports';
-import type { CallMakerParts } from './call-maker.js';
+import { defaultRepetitionLimit, Failure, type Service, type Usage } from '@conclave/contracts';
+import type { Logger, Probe } from '@conclave/platform';
+import type { CallMessage, ModelReply, Models } from '@conclave/ports';
 import type { JournalledModelCall } from './calls.js';
 import { HeardReply } from './heard-reply.js';
 import { spentBy } from './usage.js';
@@ -16,7 +16,14 @@ export interface Running {
   retried(retry: { readonly code: string; readonly afterMs: number }): void;
 }
 
-type Parts = Pick<CallMakerParts, 'models' | 'logger' | 'probe' | 'service' | 'repetitionLimit'>;
+interface Parts {
+  readonly models: Models;
+  readonly logger: Logger;
+  readonly probe: Probe;
+  readonly service: Service;
+  /** Characters of a reply that may repeat the same text before its call is ended; 0: any number. Absent: the default of the configuration. */
+  readonly repetitionLimit?: number;
+}
 
 /** Calls a model. Ends the call if its reply becomes longer than allowed or repeats itself; the text before that is then the reply. */
 export async function boundedCall(

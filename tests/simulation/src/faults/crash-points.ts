@@ -173,6 +173,7 @@ const needs: Readonly<Record<string, Need>> = {
   'experts caches.read': 'topics',
   'experts caches.write': 'topics',
   'experts caches.release': 'topics',
+  'planner runs.header': 'restart',
   'planner search.query': 'lookup',
   'merger runs.accept': 'children',
   'merger runs.header': 'early',

@@ -90,7 +90,7 @@ export class Load {
     await until(
       'an answer from the cache',
       async () => (await this.chat(question, {}, simple)).sse.response.headers.get('x-conclave-cache') === 'exact',
-      { timeoutMs: 60_000, everyMs: 500 },
+      { timeoutMs: 120_000, everyMs: 500 },
     );
     const key = { 'idempotency-key': `retry-${this.asked}` };
     const again = this.question(wants.slow);

@@ -16,7 +16,7 @@ export interface Running {
   retried(retry: { readonly code: string; readonly afterMs: number }): void;
 }
 
-interface Parts {
+export interface BoundedCallParts {
   readonly models: Models;
   readonly logger: Logger;
   readonly probe: Probe;
@@ -27,7 +27,7 @@ interface Parts {
 
 /** Calls a model. Ends the call if its reply becomes longer than allowed or repeats itself; the text before that is then the reply. */
 export async function boundedCall(
-  { models, logger, probe, service, repetitionLimit = defaultRepetitionLimit }: Parts,
+  { models, logger, probe, service, repetitionLimit = defaultRepetitionLimit }: BoundedCallParts,
   call: JournalledModelCall,
   messages: readonly CallMessage[],
   running: Running,

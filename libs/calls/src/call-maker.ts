@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { callStep, Failure, type FailureNote, isOutage, noUsage, type Service, type Usage } from '@conclave/contracts';
-import { reachedDurably, type Logger, type Metrics, type Probe } from '@conclave/platform';
+import { callStep, Failure, type FailureNote, isOutage, noUsage, type Usage } from '@conclave/contracts';
+import { reachedDurably, type Metrics } from '@conclave/platform';
 import {
   isPaid,
   leaseRenewMs,
@@ -11,12 +11,11 @@ import {
   type CallOutcome,
   type JournalCall,
   type ModelReply,
-  type Models,
   type Paid,
   type RunStream,
   type StateStore,
 } from '@conclave/ports';
-import { boundedCall, type Running } from './bounded-call.js';
+import { boundedCall, type BoundedCallParts, type Running } from './bounded-call.js';
 import { keptCallOf, recordedAt, recordEvent, recordOf, wholeCall, type KeptCall, type Retry, type StoredCall } from './call-record.js';
 import type { CapabilityGuard } from './capability-guard.js';
 import type { AskedMessage, CallEnd, Calls, JournalledCall, JournalledModelCall, JournalledToolCall } from './calls.js';
@@ -26,21 +25,15 @@ import { withTimeout } from './with-timeout.js';
 import { ProviderAccess } from './provider-access.js';
 import { priced, spentBy, usageOf } from './usage.js';
 
-export interface CallMakerParts {
+export interface CallMakerParts extends BoundedCallParts {
   readonly state: StateStore;
   readonly stream: RunStream;
-  readonly models: Models;
-  readonly probe: Probe;
-  readonly logger: Logger;
   readonly metrics: Metrics;
   readonly processId: string;
-  readonly service: Service;
   /** Guards the calls of tasks that need a capability token; null only in tests of other things. */
   readonly guard: CapabilityGuard | null;
   /** What the audit keeps of prompts and replies. */
   readonly storePrompts: 'full' | 'hash' | 'none';
-  /** Characters of a reply that may repeat the same text before its call is ended; 0: any number. Absent: the default of the configuration. */
-  readonly repetitionLimit?: number;
 }
 
 /** Milliseconds after which a begun step may belong to another process: this one may have been frozen past its lease. */

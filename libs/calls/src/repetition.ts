@@ -1,3 +1,5 @@
+import { unspacedScripts } from '@conclave/contracts';
+
 /** Longest text whose repetition is noticed, in characters. */
 const longestUnit = 2_000;
 /** Characters that must be the same as before for a repetition to begin. */
@@ -13,8 +15,7 @@ const wordless = 8;
 /** Share of the limit from which repeated text is held back. */
 const shownShare = 1 / 8;
 
-/** Scripts that are written without spaces. */
-const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/gu;
+const unspaced = new RegExp(`[${unspacedScripts}]`, 'gu');
 
 /** Whether a repeated text is prose: it has at least two different words, or is only white space. */
 export function isReadable(unit: string): boolean {

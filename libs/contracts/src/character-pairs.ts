@@ -1,8 +1,10 @@
-const scripts =
-  '\\p{Script=Han}\\p{Script=Katakana}ー々〆\\p{Script=Hangul}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}';
-/** Runs of scripts that are written without spaces between words, and Hangul, whose words carry particles. */
-const unspaced = new RegExp(`[${scripts}\\p{Script=Hiragana}]+`, 'gu');
-const contentPair = new RegExp(`^[${scripts}\\p{M}]{2,}$`, 'u');
+/** Scripts that are written without spaces between words, as members of a character class. */
+export const unspacedScripts =
+  '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}';
+/** Runs of these scripts, and of Hangul, whose words carry particles. */
+const paired = `${unspacedScripts}\\p{Script=Hangul}ー々〆`;
+const unspaced = new RegExp(`[${paired}]+`, 'gu');
+const contentPair = new RegExp(`^(?!.*\\p{Script=Hiragana})[${paired}\\p{M}]{2,}$`, 'u');
 
 /**
  * The text with each run of such a script as overlapping pairs of characters, between spaces: 北光時計 becomes 北光 光時 時計. Comparing pairs

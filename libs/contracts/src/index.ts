@@ -306,7 +306,7 @@ export {
   type TopicSpec,
 } from './topics.js';
 export { asksForTitle } from './title-prompt.js';
-export { isContentPair, withPairs } from './character-pairs.js';
+export { isContentPair, unspacedScripts, withPairs } from './character-pairs.js';
 export { readUtilityPrompt, shapedReply, type UtilityPrompt, utilityPromptOf } from './utility-prompt.js';
 export {
   addUsage,

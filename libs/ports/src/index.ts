@@ -113,6 +113,7 @@ export type {
   ProviderStatus,
 } from './model/model.js';
 export { providerNameOf } from './model/model.js';
+export { contentText, isInstruction, leadingInstructions } from './model/instructions.js';
 export { asksForUsage, chunksOf, passOver } from './model/passing.js';
 export { MemoryPages } from './pages/memory-pages.js';
 export type { Page, PageReader, PageRequest } from './pages/pages.js';
@@ -297,6 +298,7 @@ export type {
   Vectors,
   VectorScope,
 } from './vectors/vectors.js';
+export { growthRefusals } from './growth-refusals.js';
 export { makeFolder } from './make-folder.js';
 export { boundedRun, tookTooLong } from './tools/bounded-run.js';
 export { type MemoryTool, MemoryToolServers } from './tools/memory-tools.js';

@@ -1,6 +1,4 @@
-import type { JsonObject } from '@conclave/ports';
-
-const isInstruction = ({ role }: JsonObject): boolean => role === 'system' || role === 'developer';
+import { contentText, isInstruction, leadingInstructions, type JsonObject } from '@conclave/ports';
 
 /** Whether instructions follow the first message, or have the role that only models of OpenAI know. */
 export const hasLaterInstructions = (messages: unknown): messages is readonly JsonObject[] =>
@@ -12,13 +10,6 @@ export const refusesLaterInstructions = (message: string): boolean =>
   /\bsystem (?:message|role|prompt)s?\b.{0,80}\b(?:beginning|first|start|once)\b|\broles must alternate\b|\bonly user\b.{0,20}\bassistant\b.{0,20}\broles?\b|\b(?:unexpected|unknown|invalid|unsupported) (?:message )?role\b/iu.test(
     message.slice(0, 4_000),
   );
-
-const textOf = ({ content }: JsonObject): string =>
-  typeof content === 'string'
-    ? content
-    : Array.isArray(content)
-      ? content.map((part: { text?: unknown }) => (typeof part.text === 'string' ? part.text : '')).join('\n\n')
-      : '';
 
 const partsOf = ({ content }: JsonObject): readonly unknown[] =>
   Array.isArray(content) ? (content as unknown[]) : [{ type: 'text', text: typeof content === 'string' ? content : '' }];
@@ -34,13 +25,12 @@ const joined = (first: JsonObject, second: JsonObject): JsonObject =>
  * theirs, so that they keep their place and turns still alternate.
  */
 export function withOneSystemMessage(messages: readonly JsonObject[]): readonly JsonObject[] {
-  const first = messages.findIndex((message) => !isInstruction(message));
-  const leading = messages.slice(0, first < 0 ? messages.length : first);
-  const turns: JsonObject[] = leading.length > 0 ? [{ role: 'system', content: leading.map(textOf).filter(Boolean).join('\n\n') }] : [];
+  const { count, text } = leadingInstructions(messages);
+  const turns: JsonObject[] = count > 0 ? [{ role: 'system', content: text }] : [];
   let noted = false;
-  for (const message of messages.slice(leading.length)) {
+  for (const message of messages.slice(count)) {
     const isNote = isInstruction(message);
-    const turn = isNote ? { role: 'user', content: `<system-reminder>\n${textOf(message)}\n</system-reminder>` } : message;
+    const turn = isNote ? { role: 'user', content: `<system-reminder>\n${contentText(message['content'])}\n</system-reminder>` } : message;
     const last = turns.at(-1);
     // Two messages of a user that the client sent as two stay two.
     if (last?.['role'] === 'user' && turn['role'] === 'user' && (isNote || noted)) turns[turns.length - 1] = joined(last, turn);

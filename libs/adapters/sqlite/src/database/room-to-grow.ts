@@ -1,20 +1,15 @@
 import { closeSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
+import { growthRefusals } from '@conclave/ports';
 
 /** Bytes of a trial write: more than one page with the head of its frame. */
 const trialBytes = 8_192;
 
-/** What the operating system answers to a file that may not grow. */
-const refusals: Readonly<Record<string, string>> = {
-  ENOSPC: 'The disk is full.',
-  EDQUOT: 'The disk quota of the user that runs this process is used up.',
-  EFBIG: 'The file has reached the largest size that this process may write (`ulimit -f`).',
-};
-
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
 /**
- * Why the files of a database may not grow, as a sentence with the code of the operating system; null if they may. SQLite reports only a full disk as such, and a quota or a limit
- * of a file's size as "disk I/O error". So a file beside it is written where the longest file of the database ends, and removed again.
+ * Why the files of a database may not grow, as a sentence with the code of the operating system; null if they may. SQLite reports only a
+ * full disk as such, and a quota or a limit of a file's size as "disk I/O error". So a file beside it is written where the longest file of
+ * the database ends, and removed again.
  */
 export function refusedGrowth(database: string): string | null {
   const trial = `${database}-trial`;
@@ -31,6 +26,6 @@ export function refusedGrowth(database: string): string | null {
     }
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? '';
-    return Object.hasOwn(refusals, code) ? `${refusals[code]} (${code})` : null;
+    return Object.hasOwn(growthRefusals, code) ? `${growthRefusals[code]} (${code})` : null;
   }
 }

@@ -1,5 +1,5 @@
 import type { CountTokensRequest, MessageBlock, MessagesRequest } from '@conclave/contracts';
-import { isJsonObject } from '@conclave/ports';
+import { contentText, isJsonObject } from '@conclave/ports';
 import { type ChatFields, present } from '../chat/chat-fields.js';
 import type { RequestHeaders } from '../chat/option-headers.js';
 import { joined } from '../chat/turns.js';
@@ -32,19 +32,16 @@ export const turnsOf = ({
   system,
   messages,
 }: CountTokensRequest): { readonly messages: readonly Loose[]; readonly paths: readonly string[] } => {
-  const instructions = instructionsIn(system);
+  const instructions = contentText(system);
   const turns = messages.flatMap(({ role, content }, at) => turnOf(role, content).map((message) => ({ message, path: `messages[${at}]` })));
   const all = joined([...(instructions === '' ? [] : [{ message: { role: 'system', content: instructions }, path: 'system' }]), ...turns]);
   return { messages: all.map(({ message }) => message), paths: all.map(({ path }) => path) };
 };
 
 function turnOf(role: 'user' | 'assistant' | 'system', content: string | readonly MessageBlock[]): readonly Loose[] {
-  if (role === 'system') return [{ role, content: instructionsIn(content) }];
+  if (role === 'system') return [{ role, content: contentText(content) }];
   return typeof content === 'string' ? [{ role, content }] : fromBlocks(role, content);
 }
-
-const instructionsIn = (blocks: string | readonly MessageBlock[] | null | undefined): string =>
-  typeof blocks === 'string' ? blocks : (blocks ?? []).map(({ text }) => text ?? '').join('\n\n');
 
 /** One message of blocks as chat messages: results of tools become messages of their own. */
 function fromBlocks(role: 'user' | 'assistant', blocks: readonly MessageBlock[]): readonly Loose[] {

@@ -3,7 +3,7 @@
 // difference between the printed and the committed files is a failure.
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { printDocs } from '../libs/contracts/src/index.ts';
+import { printDocs } from '../libs/contracts/src/print/index.ts';
 import { metricsTable } from '../libs/platform/src/index.ts';
 import { monitoringFolders, printMonitoring } from '../deploy/src/monitoring/index.ts';
 import { roundTripsPage } from '../bench/src/round-trips/table.ts';

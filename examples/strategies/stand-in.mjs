@@ -2,7 +2,7 @@
 // documents. It reads only its prompts, and recognises them by their fixed lines. The roles of the committee are those of the built-in
 // demo model; the few rules below play the others.
 import { promptMarks as marks } from '../../libs/contracts/src/index.ts';
-import { demoReply } from '../../libs/adapters/demo/src/index.ts';
+import { demoReply } from '../../libs/adapters/demo/src/demo-reply.ts';
 import { roleOf } from '../../tests/support/src/system/index.ts';
 
 const { data, gapCheck, replan } = marks;

@@ -1,6 +1,3 @@
-import module from 'node:module';
+import { quickStart } from '@conclave/platform/quick-start';
 
-// Modules imported after this are compiled once and cached for later starts, if Node can.
-(module as { enableCompileCache?: () => unknown }).enableCompileCache?.();
-const { start } = await import('./start.js');
-await start();
+await quickStart(async () => (await import('./start.js')).start());

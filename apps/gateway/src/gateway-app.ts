@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { INestApplication } from '@nestjs/common';
-import { apiVersion, asyncApiText, environmentProvider, openApiText, shippedClasses } from '@conclave/contracts';
+import { apiVersion, environmentProvider, shippedClasses } from '@conclave/contracts';
 import { openAuditKey, openCatalogue, taskGroup, type Loaded, type Observers, type TemplateCatalogue } from '@conclave/platform';
 import { openRemoteFiles, openTrial, topicsOf, type OpenedPorts } from '@conclave/host';
 import { ProviderAccess } from '@conclave/calls/provider-access';
@@ -124,8 +124,9 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
     metrics: gatewayMetrics(metrics),
     describeRun: (state) => describeRun(state, strategyOf),
     ...(consumers ? { consumers } : {}),
-    openApi: () => openApiText(apiVersion),
-    asyncApi: () => asyncApiText(apiVersion),
+    // Imported on the first request, so that the start is faster.
+    openApi: async () => (await import('@conclave/contracts/print')).openApiText(apiVersion),
+    asyncApi: async () => (await import('@conclave/contracts/print')).asyncApiText(apiVersion),
     logMs: Math.max(...topicsOf(loaded).map(({ retentionMs }) => retentionMs)),
     auditKey: () => openAuditKey(loaded.environment.CONCLAVE_AUDIT_KEY_FILE ?? join(loaded.home, 'audit.key')),
     recordPrompts: loaded.configuration.store_prompts === 'full',

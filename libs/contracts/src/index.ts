@@ -1,3 +1,4 @@
+export { apiVersion } from './api-version.js';
 export {
   type AliasTarget,
   choiceOf,
@@ -246,9 +247,6 @@ export {
   taskId,
   timerId,
 } from './ids.js';
-export { openApiText } from './openapi.js';
-export { asyncApiText } from './print/async-api.js';
-export { apiVersion, printDocs } from './print/print-docs.js';
 export { isRelationType, relations, relationSentence, type RelationSpec, type RelationType, relationTypes } from './relations.js';
 export {
   EngineEntry,

@@ -38,8 +38,8 @@ export class DirectGateway {
       describeRun: () => {
         throw new Error('A direct call is no run.');
       },
-      openApi: () => '{}',
-      asyncApi: () => '{}',
+      openApi: () => Promise.resolve('{}'),
+      asyncApi: () => Promise.resolve('{}'),
       ...more,
     });
     await app.listen(0, '127.0.0.1');

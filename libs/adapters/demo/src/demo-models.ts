@@ -1,14 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { demoProvider, Failure } from '@conclave/contracts';
-import { type CallMessage, type CallWatch, type ModelCall, type ModelInfo, type ModelReply, type Models, passOver } from '@conclave/ports';
-import { demoLabel } from './answering/wording.js';
-import { promptText, roleOf } from './prompt-reader.js';
-import { questionIn } from './reading/conversation.js';
-import { assess } from './roles/assessor.js';
-import { compose } from './roles/composer.js';
-import { consult } from './roles/expert.js';
-import { plan } from './roles/planner.js';
-import { utility } from './roles/utility.js';
+import { type CallWatch, type ModelCall, type ModelInfo, type ModelReply, type Models, passOver } from '@conclave/ports';
 
 const info: ModelInfo = {
   ref: `conclave-demo@${demoProvider}`,
@@ -48,6 +40,8 @@ export function openDemoModels(): Models {
 async function call(request: ModelCall, { signal, onDelta }: CallWatch): Promise<ModelReply> {
   if (request.model !== info.ref) throw new Failure('MODEL_NOT_FOUND', `The demo provider has no ${request.model}.`);
   const startedAt = performance.now();
+  // Imported on the first call: every process opens the model, few ever call it.
+  const { demoReply } = await import('./demo-reply.js');
   const words = untilStop(demoReply(request), request.stop ?? []).match(/\s*\S+|\s+$/g) ?? [];
   const limit = request.maxTokens ?? Infinity;
   let content = '';
@@ -81,37 +75,3 @@ const untilStop = (text: string, stops: readonly string[]): string => {
 
 /** A token of the demo model is a word. */
 const wordsIn = (text: string): number => text.match(/\S+/g)?.length ?? 0;
-
-/**
- * The demo model's whole reply to a prompt. Throws PROVIDER_REFUSED for a direct call that asks for JSON of a schema.
- */
-export function demoReply({ messages, responseFormat }: Pick<ModelCall, 'messages' | 'responseFormat'>): string {
-  const prompt = promptText(messages);
-  switch (roleOf(messages)) {
-    case 'planner':
-      return plan(prompt, questionIn(prompt, messages));
-    case 'expert':
-      return consult(prompt, questionIn(prompt, messages));
-    case 'assessor':
-      return assess(prompt);
-    case 'composer':
-      return compose(
-        prompt,
-        questionIn(prompt, messages),
-        responseFormat !== undefined && responseFormat['type'] !== 'text' ? responseFormat : null,
-      );
-    // It finds sentences but extracts nothing from them.
-    case 'learner':
-      return '[]';
-    case 'other':
-      if (responseFormat?.['type'] === 'json_schema')
-        throw new Failure('PROVIDER_REFUSED', 'The built-in demo model writes JSON in a template only, and one text at most.');
-      return utility(prompt.trim()) ?? alone(messages);
-  }
-}
-
-/** The reply to a direct call without documents. */
-const alone = (messages: readonly CallMessage[]): string =>
-  messages.length === 0
-    ? demoLabel
-    : `I am the built-in demo model. I have no knowledge of my own and only quote documents that a search of Conclave found; ask one of its templates, such as conclave. ${demoLabel}`;

@@ -1,2 +1,2 @@
-export { demoReply, openDemoModels } from './demo-models.js';
+export { openDemoModels } from './demo-models.js';
 export { sampleCorpusFolder, sampleQuestion } from './sample-corpus.js';

@@ -1,9 +1,7 @@
+import { apiVersion } from '../api-version.js';
 import { openApiText } from '../openapi.js';
 import { asyncApiText } from './async-api.js';
 import { configurationSchema, configurationTable, eventTable, failureTable, flowDiagram } from './tables.js';
-
-/** Version of the HTTP API and of the events, in both documents. */
-export const apiVersion = '0.1.0';
 
 /** All of docs/generated that is printed from the contracts: path from the root of the repository -> text. */
 export const printDocs = (): Readonly<Record<string, string>> => ({

@@ -312,8 +312,8 @@ export interface GatewayOptions {
   readonly processId?: string;
   readonly groups?: readonly string[];
   /** JSON texts of GET /openapi.json and GET /asyncapi.json, created on the first request. */
-  readonly openApi: () => string;
-  readonly asyncApi: () => string;
+  readonly openApi: () => Promise<string>;
+  readonly asyncApi: () => Promise<string>;
   /** The longest time that the log keeps a record of a run, in milliseconds. */
   readonly logMs?: number;
   /** Opens the key that signs exported audits, and creates it at the first export. Absent: no audits are exported. Throws CONFIGURATION_INVALID. */

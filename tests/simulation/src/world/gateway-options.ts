@@ -32,6 +32,6 @@ export const gatewayOptions = (parts: {
   logger: silentLogger,
   metrics,
   describeRun: (state) => describeRun(state, strategyOf),
-  openApi: () => '{}',
-  asyncApi: () => '{}',
+  openApi: () => Promise.resolve('{}'),
+  asyncApi: () => Promise.resolve('{}'),
 });

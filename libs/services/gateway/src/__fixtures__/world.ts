@@ -3,13 +3,13 @@ import {
   type CommandIssued,
   type Event,
   noUsage,
-  openApiText,
   type PlanRequested,
   RunView,
   type StreamBody,
   type Template,
   type RunCompletedEntry,
 } from '@conclave/contracts';
+import { openApiText } from '@conclave/contracts/print';
 import { ProviderAccess } from '@conclave/calls';
 import { type LogFields, noProbe, openLogger, openMetrics, type Probe, silentLogger, tuningFaults } from '@conclave/platform';
 import {
@@ -275,8 +275,8 @@ export class World {
       describeRun,
       auditKey,
       consumers: () => [{ group: 'merger', health: () => this.consumer }],
-      openApi: () => openApiText('0.1.0'),
-      asyncApi: () => '{"asyncapi":"3.0.0"}',
+      openApi: () => Promise.resolve(openApiText('0.1.0')),
+      asyncApi: () => Promise.resolve('{"asyncapi":"3.0.0"}'),
       probe: { ...noProbe, records: true, note: ({ op, phase, id, data }) => void this.history.push({ op, phase, id, data }), ...probe },
     };
   }

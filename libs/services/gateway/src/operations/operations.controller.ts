@@ -9,8 +9,8 @@ import { Health } from './health.js';
 /** Routes about the gateway itself. */
 @Controller()
 export class OperationsController {
-  private openApiText?: string;
-  private asyncApiText?: string;
+  private openApiText?: Promise<string>;
+  private asyncApiText?: Promise<string>;
 
   constructor(
     @Inject(GATEWAY_OPTIONS) private readonly options: GatewayOptions,
@@ -44,13 +44,13 @@ export class OperationsController {
   @Get('openapi.json')
   async openApi(@Req() request: Request, @Res() response: Response): Promise<void> {
     await this.callers.identify(request);
-    send(response, 'application/json; charset=utf-8', (this.openApiText ??= this.options.openApi()));
+    send(response, 'application/json; charset=utf-8', await (this.openApiText ??= this.options.openApi()));
   }
 
   @Get('asyncapi.json')
   async asyncApi(@Req() request: Request, @Res() response: Response): Promise<void> {
     await this.callers.identify(request);
-    send(response, 'application/json; charset=utf-8', (this.asyncApiText ??= this.options.asyncApi()));
+    send(response, 'application/json; charset=utf-8', await (this.asyncApiText ??= this.options.asyncApi()));
   }
 }
 

@@ -1,12 +1,18 @@
 import http from 'node:http';
 
-/** What the model writes into a file with the agent's own tool. */
+/** What the model writes into a file with the agent's own tool, in two calls one after the other. */
 export const content = 'written-by-the-tool';
-const command = (file) => `echo ${content} > ${file}`;
-const shells = /^(?:bash|shell|exec_command)$/i;
+const commands = [(file) => `printf written-by- > ${file}`, (file) => `printf the-tool >> ${file}`];
+const shells = /^(?:bash|shell|exec_command|run_shell_command|run_commands)$/i;
+/** Arguments of shells that are not called with `command` and `description`. */
+const argumentsOf = {
+  exec_command: (cmd) => ({ cmd }),
+  run_shell_command: (line) => ({ command: line, description: 'Writes a file', is_background: false }),
+  run_commands: (line) => ({ commands: [line] }),
+};
 
 /**
- * An OpenAI-compatible server whose model uses the shell of a coding agent once, then answers. As strict as servers of local models are:
+ * An OpenAI-compatible server whose model uses the shell of a coding agent twice, then answers. As strict as servers of local models are:
  * a system message only at the beginning, only functions as tools, and each call of a tool answered by the next messages.
  */
 export class AgentsModel {
@@ -77,9 +83,11 @@ function replyTo({ messages, tools = [] }) {
   const shell = tools.map((tool) => tool.function.name).find((name) => shells.test(name));
   const said = JSON.stringify(messages);
   const file = /made-[a-z]+\.txt/.exec(said)?.[0];
-  if (messages.some(({ role }) => role === 'tool')) return { role: 'assistant', content: `The file ${file} is there.` };
+  const done = messages.filter(({ role }) => role === 'tool').length;
+  if (done >= commands.length) return { role: 'assistant', content: `The file ${file} is there.` };
   if (!shell || !file) return { role: 'assistant', content: 'A file is written' };
-  const args = shell === 'exec_command' ? { cmd: command(file) } : { command: command(file), description: 'Writes a file' };
-  const call = { id: 'call_1', type: 'function', function: { name: shell, arguments: JSON.stringify(args) } };
+  const line = commands[done](file);
+  const args = argumentsOf[shell]?.(line) ?? { command: line, description: 'Writes a file' };
+  const call = { id: `call_${done + 1}`, type: 'function', function: { name: shell, arguments: JSON.stringify(args) } };
   return { role: 'assistant', content: 'I write the file.', tool_calls: [call] };
 }

@@ -8,14 +8,21 @@ import { AgentsModel, content } from './agents-model.mjs';
 import { check, until } from './until.mjs';
 
 const root = path.resolve(import.meta.dirname, '../..');
-const versions = { '@anthropic-ai/claude-code': '2.1.197', '@openai/codex': '0.171.0', 'opencode-ai': '1.18.33' };
+const versions = {
+  '@anthropic-ai/claude-code': '2.1.197',
+  '@openai/codex': '0.171.0',
+  'opencode-ai': '1.18.33',
+  '@qwen-code/qwen-code': '0.24.4',
+  '@continuedev/cli': '1.5.47',
+  cline: '3.0.65',
+};
 
 export const title = `real coding agents use their tools through Conclave: ${Object.entries(versions)
   .map((one) => one.join(' '))
   .join(', ')}`;
 export const unproven = [
-  'Sessions of many turns, sub-agents and the compaction of long conversations.',
-  'A real model: a scripted one calls the shell of the agent once.',
+  'Sessions of many questions, sub-agents and the compaction of long conversations.',
+  'A real model: a scripted one calls the shell of the agent twice.',
 ];
 export const missing = () => (process.platform === 'linux' ? null : 'it was only written for Linux');
 
@@ -36,7 +43,7 @@ async function install() {
   return path.join(folder, 'node_modules/.bin');
 }
 
-/** Command, settings and environment of each agent; `url`: Conclave. */
+/** Command, settings and environment of each agent by the name of its program; `url`: Conclave. `first`: a command that runs before. */
 const agents = {
   claude: (url, model, task) => ({
     args: ['-p', task, '--dangerously-skip-permissions'],
@@ -74,6 +81,40 @@ const agents = {
         },
       }),
     },
+  }),
+  qwen: (url, model, task) => ({
+    args: ['--auth-type', 'openai', '--yolo', '-p', task],
+    env: { OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: 'none', OPENAI_MODEL: model },
+    files: {},
+  }),
+  cn: (url, model, task) => ({
+    args: ['--config', '../config.json', '--auto', '-p', task],
+    env: { CI: '1' },
+    files: {
+      // JSON is YAML.
+      'config.json': JSON.stringify({
+        name: 'Conclave',
+        version: '1.0.0',
+        schema: 'v1',
+        models: [
+          {
+            name: 'conclave',
+            provider: 'openai',
+            model,
+            apiBase: `${url}/v1`,
+            apiKey: 'none',
+            roles: ['chat'],
+            capabilities: ['tool_use'],
+          },
+        ],
+      }),
+    },
+  }),
+  cline: (url, model, task) => ({
+    first: ['auth', '-p', 'openai', '-k', 'none', '-m', model, '-b', `${url}/v1`],
+    args: ['-P', 'openai', '-m', model, task],
+    env: { CI: '1' },
+    files: {},
   }),
 };
 
@@ -127,7 +168,7 @@ async function used({ name, way, id, url, programs, at }, model) {
   const project = path.join(home, 'project');
   mkdirSync(project, { recursive: true });
   const file = `made-${name}.txt`;
-  const { args, env, files } = agents[name](url, id, `Write ${content} into ${file} with your shell.`);
+  const { first, args, env, files } = agents[name](url, id, `Write ${content} into ${file} with your shell.`);
   for (const [where, text] of Object.entries(files)) {
     mkdirSync(path.dirname(path.join(home, where)), { recursive: true });
     writeFileSync(path.join(home, where), text);
@@ -135,11 +176,9 @@ async function used({ name, way, id, url, programs, at }, model) {
   const asked = model.asked;
   model.refused = [];
   // Agents read the folder of their project from PWD.
-  const output = await execute(path.join(programs, name), args, {
-    cwd: project,
-    env: { ...env, HOME: home, PWD: project },
-    withinMs: 180_000,
-  });
+  const started = { cwd: project, env: { ...env, HOME: home, PWD: project }, withinMs: 180_000 };
+  if (first) await execute(path.join(programs, name), first, started);
+  const output = await execute(path.join(programs, name), args, started);
   const made = path.join(project, file);
   check(
     existsSync(made) && readFileSync(made, 'utf8').trim() === content,
@@ -147,5 +186,5 @@ async function used({ name, way, id, url, programs, at }, model) {
   );
   check(output.includes(`The file ${file} is there.`), `${name} shows the answer of ${way}:\n${output.slice(-2_000)}`);
   const again = model.refused.length > 0 ? `, of which the model's server refused ${model.refused.length} at first` : '';
-  return `${name} through ${way}: its tool wrote the file, and the answer arrived; ${model.asked - asked} requests${again}.`;
+  return `${name} through ${way}: its tool wrote the file in two calls, and the answer arrived; ${model.asked - asked} requests${again}.`;
 }

@@ -3,6 +3,8 @@ import http from 'node:http';
 /** What the model writes into a file with the agent's own tool, in two calls one after the other. */
 export const content = 'written-by-the-tool';
 const commands = [(file) => `printf written-by- > ${file}`, (file) => `printf the-tool >> ${file}`];
+/** A tool of an MCP server that some agents have, what it is called with, and what its result contains. */
+const calculator = { name: /calculate$/, args: { expression: '6 * 7' }, result: '42' };
 const shells = /^(?:bash|shell|exec_command|run_shell_command|run_commands)$/i;
 /** Arguments of shells that are not called with `command` and `description`. */
 const argumentsOf = {
@@ -12,12 +14,14 @@ const argumentsOf = {
 };
 
 /**
- * An OpenAI-compatible server whose model uses the shell of a coding agent twice, then answers. As strict as servers of local models are:
+ * An OpenAI-compatible server whose model uses the calculator of a coding agent, if it has one, its shell twice, then answers. As strict as servers of local models are:
  * a system message only at the beginning, only functions as tools, and each call of a tool answered by the next messages.
  */
 export class AgentsModel {
   refused = [];
   asked = 0;
+  /** Whether a calculator returned the right result. */
+  calculated = false;
   #server = http.createServer((request, response) => void this.#answer(request, response));
 
   async listen() {
@@ -38,6 +42,7 @@ export class AgentsModel {
     if (!request.url.endsWith('/chat/completions')) return json(404, { error: { message: 'Not found' } });
     const body = JSON.parse(text);
     this.asked += 1;
+    this.calculated ||= body.messages.some(({ role, content: said }) => role === 'tool' && textOf(said).includes(calculator.result));
     const fault = faultOf(body);
     if (fault) {
       this.refused.push(fault);
@@ -83,11 +88,16 @@ function replyTo({ messages, tools = [] }) {
   const shell = tools.map((tool) => tool.function.name).find((name) => shells.test(name));
   const said = JSON.stringify(messages);
   const file = /made-[a-z]+\.txt/.exec(said)?.[0];
+  const sums = tools.map((tool) => tool.function.name).find((name) => calculator.name.test(name));
   const done = messages.filter(({ role }) => role === 'tool').length;
-  if (done >= commands.length) return { role: 'assistant', content: `The file ${file} is there.` };
+  const steps = [...(sums ? [() => [sums, calculator.args]] : []), ...commands.map((command) => () => shellCall(shell, command(file)))];
+  if (done >= steps.length) return { role: 'assistant', content: `The file ${file} is there.` };
   if (!shell || !file) return { role: 'assistant', content: 'A file is written' };
-  const line = commands[done](file);
-  const args = argumentsOf[shell]?.(line) ?? { command: line, description: 'Writes a file' };
-  const call = { id: `call_${done + 1}`, type: 'function', function: { name: shell, arguments: JSON.stringify(args) } };
+  const [name, args] = steps[done]();
+  const call = { id: `call_${done + 1}`, type: 'function', function: { name, arguments: JSON.stringify(args) } };
   return { role: 'assistant', content: 'I write the file.', tool_calls: [call] };
 }
+
+const shellCall = (shell, line) => [shell, argumentsOf[shell]?.(line) ?? { command: line, description: 'Writes a file' }];
+
+const textOf = (said) => (typeof said === 'string' ? said : JSON.stringify(said));

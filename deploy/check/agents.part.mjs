@@ -60,8 +60,10 @@ const agents = {
   codex: (url, model, task) => ({
     args: ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', task],
     env: {},
+    // Its requests contain the tools of this server in a namespace.
+    calculates: true,
     files: {
-      '.codex/config.toml': `model = "${model}"\nmodel_provider = "conclave"\n[model_providers.conclave]\nname = "Conclave"\nbase_url = "${url}/v1"\nwire_api = "responses"\n`,
+      '.codex/config.toml': `model = "${model}"\nmodel_provider = "conclave"\n[model_providers.conclave]\nname = "Conclave"\nbase_url = "${url}/v1"\nwire_api = "responses"\n[mcp_servers.sums]\ncommand = "node"\nargs = ["${path.join(root, 'dist/precision-tools.js')}"]\n`,
     },
   }),
   opencode: (url, model, task) => ({
@@ -168,13 +170,14 @@ async function used({ name, way, id, url, programs, at }, model) {
   const project = path.join(home, 'project');
   mkdirSync(project, { recursive: true });
   const file = `made-${name}.txt`;
-  const { first, args, env, files } = agents[name](url, id, `Write ${content} into ${file} with your shell.`);
+  const { first, args, env, files, calculates = false } = agents[name](url, id, `Write ${content} into ${file} with your shell.`);
   for (const [where, text] of Object.entries(files)) {
     mkdirSync(path.dirname(path.join(home, where)), { recursive: true });
     writeFileSync(path.join(home, where), text);
   }
   const asked = model.asked;
   model.refused = [];
+  model.calculated = false;
   // Agents read the folder of their project from PWD.
   const started = { cwd: project, env: { ...env, HOME: home, PWD: project }, withinMs: 180_000 };
   if (first) await execute(path.join(programs, name), first, started);
@@ -185,6 +188,7 @@ async function used({ name, way, id, url, programs, at }, model) {
     `${name} writes the file through ${way}:\n${output.slice(-2_000)}`,
   );
   check(output.includes(`The file ${file} is there.`), `${name} shows the answer of ${way}:\n${output.slice(-2_000)}`);
+  check(model.calculated === calculates, `${name} uses a tool of its MCP server through ${way}:\n${output.slice(-2_000)}`);
   const again = model.refused.length > 0 ? `, of which the model's server refused ${model.refused.length} at first` : '';
-  return `${name} through ${way}: its tool wrote the file in two calls, and the answer arrived; ${model.asked - asked} requests${again}.`;
+  return `${name} through ${way}: ${calculates ? 'its MCP server calculated, ' : ''}its tool wrote the file in two calls, and the answer arrived; ${model.asked - asked} requests${again}.`;
 }

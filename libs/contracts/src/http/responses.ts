@@ -50,7 +50,9 @@ export const ResponseRequest = z.object({
       error: 'must be a list of tools',
     })
     .nullish()
-    .describe('templates ignore the tools of a client; models (`model@provider`) get them'),
+    .describe(
+      'functions, also those inside tools of the type `namespace`; templates ignore the tools of a client unless `client_tools` says otherwise, models (`model@provider`) get them',
+    ),
   tool_choice: ChatCompletionRequest.shape.tool_choice,
   metadata: Metadata.nullish(),
   conversation: z.unknown().optional().describe('refused: use `previous_response_id`'),
@@ -86,6 +88,7 @@ export const ResponseItem = z.union([
     type: z.literal('function_call'),
     call_id: z.string(),
     name: z.string(),
+    namespace: z.string().optional().describe('if the function belongs to a tool of the type `namespace`'),
     arguments: z.string(),
     status: ItemStatus,
   }),

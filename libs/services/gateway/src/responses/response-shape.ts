@@ -3,6 +3,7 @@ import { isJsonObject } from '@conclave/ports';
 import type { AnswerShape } from '../chat/answer-shape.js';
 import { type ChatFields, namedAsSent } from '../chat/chat-fields.js';
 import type { ChunkFrame } from '../chat/chat-shapes.js';
+import { calledNames } from './namespaced-tools.js';
 import { headOf, messageItem, type ResponseEnd, responseOf, suffixOf, textPart, usageOf } from './response-object.js';
 import { ResponseWriter } from './response-writer.js';
 import { itemsOf, type Loose } from './responses-request.js';
@@ -39,13 +40,13 @@ export function responseShape(asked: ShapedRequest, stored: StoredResponses): An
     // Tags in a text and status events are formats of other front ends.
     modeOf: (mode) => (mode === 'none' ? mode : 'reasoning'),
     writer: (frame) => (writer = new ResponseWriter(headOf(request, frame), reasoning)),
-    whole: (completion, frame) => responseOf(headOf(request, frame), endOf(completion, frame.id, reasoning)),
+    whole: (completion, frame) => responseOf(headOf(request, frame), endOf(completion, frame.id, asked)),
     begun: async (frame, runId) => {
       if (keeps && runId !== null) await stored.keep(caller.tenant, storedOf(asked, frame, runId));
     },
     ended: async (frame, completion) => {
       if (!keeps) return;
-      const end = completion ? endOf(completion, frame.id, reasoning) : writer!.end;
+      const end = completion ? endOf(completion, frame.id, asked) : writer!.end;
       await stored.keep(caller.tenant, { ...storedOf(asked, frame, null), end });
     },
     named: (failure) => namedAsSent(failure, fields),
@@ -53,30 +54,36 @@ export function responseShape(asked: ShapedRequest, stored: StoredResponses): An
 }
 
 /** The end of a response from a whole chat answer. */
-function endOf(completion: Loose, id: string, reasoning: boolean): ResponseEnd {
+function endOf(completion: Loose, id: string, asked: Pick<ShapedRequest, 'request' | 'reasoning'>): ResponseEnd {
   const [choice] = Array.isArray(completion['choices']) ? (completion['choices'] as readonly unknown[]) : [];
   const { message, finish_reason: finish } = isJsonObject(choice) ? choice : {};
   const status = finish === 'length' ? 'incomplete' : 'completed';
-  const output = isJsonObject(message) ? itemsOfMessage(message, id, status, reasoning) : [];
+  const output = isJsonObject(message) ? itemsOfMessage(message, id, status, asked) : [];
   return { status, output, usage: usageOf(completion['usage']), facts: completion['conclave'] as AnswerFacts | undefined };
 }
 
-function itemsOfMessage(message: Loose, id: string, status: 'completed' | 'incomplete', reasoning: boolean): readonly ResponseItem[] {
+function itemsOfMessage(
+  message: Loose,
+  id: string,
+  status: 'completed' | 'incomplete',
+  { request, reasoning }: Pick<ShapedRequest, 'request' | 'reasoning'>,
+): readonly ResponseItem[] {
   const { content, annotations, tool_calls: calls } = message;
   const thought = message['reasoning_content'] ?? message['reasoning'];
   const suffix = suffixOf(id);
+  const namesOf = calledNames(request.tools);
   const cited = Array.isArray(annotations) ? (annotations as readonly UrlCitation[]) : [];
   return [
     ...(reasoning && typeof thought === 'string' && thought !== ''
       ? [{ id: `rs_${suffix}`, type: 'reasoning' as const, summary: [{ type: 'summary_text' as const, text: thought }] }]
       : []),
     ...(typeof content === 'string' && content !== '' ? [messageItem(id, status, [textPart(content, cited)])] : []),
-    ...(Array.isArray(calls) ? calls.filter(isJsonObject).map((call, at) => callItem(call, `fc_${suffix}_${at}`)) : []),
+    ...(Array.isArray(calls) ? calls.filter(isJsonObject).map((call, at) => callItem(call, `fc_${suffix}_${at}`, namesOf)) : []),
   ];
 }
 
-function callItem({ id: callId, function: named }: Loose, id: string): ResponseItem {
+function callItem({ id: callId, function: named }: Loose, id: string, namesOf: ReturnType<typeof calledNames>): ResponseItem {
   const { name, arguments: text } = isJsonObject(named) ? named : {};
-  const called = { call_id: String(callId ?? ''), name: String(name ?? ''), arguments: typeof text === 'string' ? text : '' };
+  const called = { call_id: String(callId ?? ''), ...namesOf(name), arguments: typeof text === 'string' ? text : '' };
   return { id, type: 'function_call', ...called, status: 'completed' };
 }

@@ -14,6 +14,7 @@ import { KeptSchema } from '../answers/kept-schema.js';
 import { completedOf } from '../chat/run-responses.js';
 import { chatUsage, citations } from '../chat/chat-shapes.js';
 import { RunDirectory } from '../runs/run-directory.js';
+import { chatName } from './namespaced-tools.js';
 import { failureIn, messageItem, type ResponseEnd, type ResponseHead, responseOf, textPart, usageOf } from './response-object.js';
 import { formatOf, type Loose } from './responses-request.js';
 import { type StoredResponse, StoredResponses } from './stored-responses.js';
@@ -141,7 +142,9 @@ const factsOf = ({ id, outcome, rule, reason, rounds, usage }: RunView): NonNull
 function answered(output: ResponseEnd['output']): readonly Loose[] {
   const text = output.flatMap((item) => (item.type === 'message' ? item.content.map((part) => part.text) : [])).join('');
   const calls = output.flatMap((item) =>
-    item.type === 'function_call' ? [{ id: item.call_id, type: 'function', function: { name: item.name, arguments: item.arguments } }] : [],
+    item.type === 'function_call'
+      ? [{ id: item.call_id, type: 'function', function: { name: chatName(item.name, item.namespace), arguments: item.arguments } }]
+      : [],
   );
   if (text === '' && calls.length === 0) return [];
   return [{ role: 'assistant', content: text === '' ? null : text, ...(calls.length > 0 ? { tool_calls: calls } : {}) }];

@@ -1,6 +1,7 @@
-import type { AnswerFacts, Failure, ResponseEvent, ResponseItem, ResponseUsage, UrlCitation } from '@conclave/contracts';
+import type { AnswerFacts, Failure, ResponseEvent, ResponseItem, ResponseRequest, ResponseUsage, UrlCitation } from '@conclave/contracts';
 import { isJsonObject } from '@conclave/ports';
 import type { AnswerWriter } from '../chat/answer-shape.js';
+import { calledNames } from './namespaced-tools.js';
 import { failureIn, messageItem, type ResponseEnd, type ResponseHead, responseOf, suffixOf, textPart, usageOf } from './response-object.js';
 import { begun, closing, eventText, type Unnumbered } from './response-events.js';
 import type { Loose } from './responses-request.js';
@@ -20,12 +21,15 @@ export class ResponseWriter implements AnswerWriter {
   private finish: unknown = null;
   private usage: ResponseUsage | null = null;
   private facts: AnswerFacts | undefined;
+  private readonly namesOf: ReturnType<typeof calledNames>;
 
   constructor(
     private readonly head: ResponseHead,
     /** Whether progress and the thinking of a model are shown. */
     private readonly reasoning: boolean,
-  ) {}
+  ) {
+    this.namesOf = calledNames(head.tools as ResponseRequest['tools']);
+  }
 
   /** The written answer; nothing follows it. */
   get end(): ResponseEnd {
@@ -144,7 +148,7 @@ export class ResponseWriter implements AnswerWriter {
     if (this.item?.kind !== 'call' || this.item.index !== at) {
       events = this.close();
       const item: Call = {
-        ...{ id: this.idOf('fc'), type: 'function_call', call_id: String(id ?? ''), name: String(said['name'] ?? '') },
+        ...{ id: this.idOf('fc'), type: 'function_call', call_id: String(id ?? ''), ...this.namesOf(said['name']) },
         ...{ arguments: '', status: 'in_progress' },
       } as Call;
       this.item = { kind: 'call', index: at, item };

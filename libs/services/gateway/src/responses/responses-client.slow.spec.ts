@@ -397,6 +397,50 @@ describe('the Responses API at a single model', () => {
     });
   });
 
+  it('sends functions of a namespace under one name each, and names both in a call, streamed, whole, stored and continued', async () => {
+    const long = 'a-name-that-is-so-long-that-it-does-not-fit-beside-its-namespace';
+    const functions = ['search', long].map((name) => ({ type: 'function', name, parameters: { type: 'object' } }));
+    const inside = [
+      { type: 'namespace', name: 'mcp__files', description: 'Files', tools: [...functions, { type: 'custom', name: 'raw' }] },
+    ];
+    const all = [...tools, ...inside] as unknown as typeof tools;
+    const bodies: Readonly<Record<string, unknown>>[] = [];
+    const sentNames = (at: number): readonly string[] =>
+      (bodies[at]!['tools'] as readonly { function: { name: string } }[]).map((tool) => tool.function.name);
+    const named = (name: string, id: string) => ({ id, type: 'function', function: { name, arguments: '{}' } });
+    world.models.pass = async ({ body }, { onChunk }) => {
+      bodies.push(body);
+      const calls = [named('mcp__files__search', 'a'), named(sentNames(bodies.length - 1)[2]!, 'b'), named('look', 'c')];
+      const choice = (more: object) => ({ choices: [{ index: 0, finish_reason: 'tool_calls', ...more }] });
+      if (onChunk) calls.forEach((one, index) => onChunk(choice({ delta: { role: 'assistant', tool_calls: [{ index, ...one }] } })));
+      const whole = choice({ message: { role: 'assistant', content: null, tool_calls: calls } });
+      return { ...reply({ finishReason: 'tool_calls' }), body: onChunk ? null : whole };
+    };
+    const expected = [
+      { call_id: 'a', name: 'search', namespace: 'mcp__files' },
+      { call_id: 'b', name: long, namespace: 'mcp__files' },
+      { call_id: 'c', name: 'look' },
+    ];
+    const streamed = await client.responses.stream({ ...question, model: 'm@fake', tools: all }).finalResponse();
+    const whole = await client.responses.create({ ...question, model: 'm@fake', tools: all });
+    for (const { output } of [streamed, whole, await client.responses.retrieve(streamed.id)]) {
+      expect(output).toMatchObject(expected);
+      expect(output[2]).not.toHaveProperty('namespace');
+    }
+    expect(sentNames(0)).toEqual(['look', 'mcp__files__search', expect.stringMatching(/^mcp__files__a-name[\w-]{46}$/)]);
+    const results = expected.map(({ call_id }) => ({ type: 'function_call_output' as const, call_id, output: 'found' }));
+    await client.responses.create({ model: 'm@fake', tools: all, previous_response_id: whole.id, input: results });
+    const history = expected.map((one) => ({ type: 'function_call' as const, arguments: '{}', ...one }));
+    await client.responses.create({ model: 'm@fake', tools: all, input: [{ role: 'user', content: 'Look.' }, ...history, ...results] });
+    for (const at of [2, 3]) {
+      const messages = bodies[at]!['messages'] as readonly { tool_calls?: readonly { function: { name: string } }[] }[];
+      expect(messages[1]!.tool_calls!.map((one) => one.function.name)).toEqual([...sentNames(0).slice(1), 'look']);
+    }
+    const chosen = { type: 'function', name: 'search', namespace: 'mcp__files' } as unknown as 'auto';
+    await client.responses.create({ ...question, model: 'm@fake', tools: all, tool_choice: chosen });
+    expect(bodies[4]).toMatchObject({ tool_choice: { function: { name: 'mcp__files__search' } } });
+  });
+
   it('sends the history of an agent as every chat template accepts it: one system message, one message for each answer', async () => {
     let body: Readonly<Record<string, unknown>> = {};
     world.models.pass = async (request) => {

@@ -3,6 +3,7 @@ import { isJsonObject } from '@conclave/ports';
 import { type ChatFields, present } from '../chat/chat-fields.js';
 import type { RequestHeaders } from '../chat/option-headers.js';
 import { joined } from '../chat/turns.js';
+import { chatName, functionsOf } from './namespaced-tools.js';
 
 export type Loose = Readonly<Record<string, unknown>>;
 const textIn = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -35,8 +36,7 @@ export function chatOf(request: ResponseRequest, earlier: readonly Loose[], head
     ...earlier.map((message) => ({ message, path: 'previous_response_id' })),
     ...itemsOf(request).flatMap((item, at) => messageOf(item, at).map((message) => ({ message, path: `input[${at}]` }))),
   ]);
-  // Tools that OpenAI's own servers run exist nowhere else.
-  const tools = request.tools?.filter(({ type }) => type === 'function').map(toolOf) ?? [];
+  const tools = functionsOf(request.tools).map(toolOf);
   const { model, stream, temperature, top_p, user, safety_identifier, tool_choice: choice } = request;
   const body = present({
     ...{ model, stream, temperature, top_p, user, safety_identifier },
@@ -65,7 +65,11 @@ function messageOf(item: ResponseInputItem, at: number): readonly Loose[] {
     case 'message':
       return [{ role: roleOf(item.role), content: typeof item.content === 'string' ? item.content : (item.content ?? []).map(partOf) }];
     case 'function_call': {
-      const call = { id: item['call_id'], type: 'function', function: { name: item['name'], arguments: item['arguments'] } };
+      const call = {
+        id: item['call_id'],
+        type: 'function',
+        function: { name: chatName(item['name'], item['namespace']), arguments: item['arguments'] },
+      };
       return [{ role: 'assistant', content: null, tool_calls: [call] }];
     }
     case 'function_call_output':
@@ -108,7 +112,12 @@ export function formatOf({ type, ...rest }: Loose): Loose {
   return type === 'json_schema' ? { type, json_schema: present(rest) } : { type };
 }
 
-const toolOf = ({ type, ...rest }: Loose): Loose => ({ type, function: present(rest) });
+const toolOf = ({ tool: { type, name, ...rest }, namespace }: ReturnType<typeof functionsOf>[number]): Loose => ({
+  type,
+  function: present({ name: chatName(name, namespace), ...rest }),
+});
 
 const choiceOf = (choice: ResponseRequest['tool_choice']): unknown =>
-  isJsonObject(choice) && choice.type === 'function' ? { type: 'function', function: { name: choice['name'] } } : choice;
+  isJsonObject(choice) && choice.type === 'function'
+    ? { type: 'function', function: { name: chatName(choice['name'], choice['namespace']) } }
+    : choice;

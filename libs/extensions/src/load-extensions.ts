@@ -3,9 +3,10 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Failure } from '@conclave/contracts';
-import { addCapability, addStrategy } from '@conclave/strategies';
+import { addCapability, addStrategy, boundExtensionCalls, describedIn } from '@conclave/strategies';
 import type * as zod from 'zod';
 import { extensionKit, type Extension, type ExtensionKit } from './extension-kit.js';
+import { interrupting } from './interrupting.js';
 import { outlive } from './outlive.js';
 
 const loaded = new Set<string>();
@@ -16,11 +17,20 @@ const longestLoadMs = 30_000;
 const packageOfSchemas: string = 'zod';
 const kit = async (): Promise<ExtensionKit> => extensionKit((await import(packageOfSchemas)) as typeof zod);
 
+export interface ExtensionSettings {
+  /** Absolute paths of modules. */
+  readonly extensions: readonly string[];
+  /** Seconds after which a function of a module that does not return is stopped; 0 = never. */
+  readonly extension_timeout_s: number;
+}
+
 /**
- * Loads modules by absolute path and registers their contents, each module once. Throws Failure CONFIGURATION_INVALID, with the path, if
- * one cannot be loaded or exports something invalid.
+ * Loads modules and registers their contents, each module once. Throws Failure CONFIGURATION_INVALID, with the path, if one cannot be
+ * loaded or exports something invalid.
  */
-export async function loadExtensions(paths: readonly string[], limitMs = longestLoadMs): Promise<void> {
+export async function loadExtensions(settings: ExtensionSettings, limitMs = longestLoadMs): Promise<void> {
+  const { extensions: paths, extension_timeout_s: timeoutS } = settings;
+  if (timeoutS > 0) boundExtensionCalls(interrupting(timeoutS * 1_000));
   for (const path of paths) {
     if (loaded.has(path)) continue;
     const { strategies = [], capabilities = [] } = await extensionOf(path, limitMs);
@@ -46,9 +56,12 @@ async function extensionOf(path: string, limitMs: number): Promise<Extension> {
       ),
     );
   try {
+    describedIn(path);
     extension = await soon(exported(path), limitMs);
   } catch (error) {
     throw refused(path, error);
+  } finally {
+    describedIn(null);
   }
   const given = extension as Extension | null | undefined;
   for (const name of Object.keys(given ?? {}))

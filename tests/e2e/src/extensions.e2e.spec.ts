@@ -7,6 +7,7 @@ import {
   CommitteeScript,
   System,
   expert,
+  logText,
   plainTemplate,
   readRun,
   user,
@@ -37,6 +38,13 @@ const mistakes = {
      next: ({ run, own }) => run.ending ? [] : own.said ? [{ do: 'decide', reading: { by: 'rounds', sufficient: true } }] : [{ do: 'judge', name: 'vote' }]`,
     'The question "vote" failed in `prompt`: Error: no words (broken.mjs:',
   ],
+  looping: ["next: () => { for (;;); }", 'failed in `next`: It did not return in time and was stopped'],
+  asking: [
+    `judges: { vote: { task: 'Vote', question: question({ name: 'vote', prompt: () => { for (;;); }, read: () => ({ output: {} }) }),
+       input: () => ({ kind: 'values', values: {} }), take: (own, { failure }) => ({ said: failure.message }) } },
+     next: ({ run, own }) => run.ending ? [] : own.said ? [{ do: 'decide', reading: { by: 'rounds', sufficient: true } }] : [{ do: 'judge', name: 'vote' }]`,
+    'The question "vote" failed in `prompt`: It did not return in time',
+  ],
   becoming: ["next: () => [{ do: 'become', strategy: 'nowhere' }]", 'there is no strategy called "nowhere"'],
 } as const;
 writeFileSync(
@@ -54,6 +62,10 @@ writeFileSync(
         void Promise.reject(new Error('nobody waits'));
         return { facts: ['It is done.'] };
       },
+    }), capability({
+      name: 'spinning',
+      forPlanner: 'never returns',
+      async perform() { for (;;); },
     })],
   });`,
 );
@@ -62,11 +74,13 @@ let system: System;
 beforeAll(async () => {
   system = await System.start({
     configuration: {
+      extension_timeout_s: 1,
       extensions: [...modules.map(({ name }) => name), 'broken.mjs'].map((name) => join(folder, name)),
       templates: {
         careful: { ...plainTemplate, strategy: 'second-look', options: { looks: 2 }, capabilities: ['tides'] },
         ...Object.fromEntries(Object.keys(mistakes).map((id) => [id, { ...plainTemplate, strategy: id }])),
         careless: { ...plainTemplate, capabilities: ['careless'] },
+        spinning: { ...plainTemplate, capabilities: ['spinning'] },
       },
     },
   });
@@ -186,5 +200,22 @@ describe('an extension with a mistake', () => {
     // Longer than the timer of the module.
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect((await fetch(`${system.url()}/health`)).status).toBe(200);
+  });
+
+  it('fails its task if its capability never returns, and the log names module and function', async () => {
+    const s = new CommitteeScript(system.models, 'What does the spinning one do?');
+    s.plan([{ ...{ id: 't1', task: 'Do it', capability: 'spinning' } }, expert('x1', 'Say what was done.')])
+      .expert('Nothing is done.')
+      .answer(['Nothing is done.']);
+    const { body } = await ask(system.url(), { model: 'spinning', messages: user(s.question) });
+    expect(body.choices[0]!.message.content).toContain('Nothing is done.');
+    const run = await readRun(system.url(), body.conclave!.run_id);
+    expect(run.rounds[0]!.tasks[0]).toMatchObject({
+      ...{ capability: 'spinning', status: 'error' },
+      failure: { message: expect.stringContaining('It did not return in time and was stopped') },
+    });
+    const logged = logText(system);
+    for (const name of ['next of the strategy \\"looping\\"', 'prompt of the question \\"vote\\"', 'perform of the capability \\"spinning\\"'])
+      expect(logged).toContain(`did not return within 1 s and was stopped: ${name} (${join(folder, 'broken.mjs')})`);
   });
 });

@@ -60,8 +60,6 @@ describe('a function of an extension', () => {
   ])('%s is stopped and named in a warning, and the next call works', async (_what, call) => {
     expect(() => bounded(what, call)).toThrow(EndlessCall);
     expect(bounded(what, () => 'next')).toBe('next');
-    expect(warnings).toEqual([
-      expect.stringContaining('within 0.06 s and was stopped: next of the strategy "spin" (/own/spin.mjs)'),
-    ]);
+    expect(warnings).toEqual([expect.stringContaining('within 0.06 s and was stopped: next of the strategy "spin" (/own/spin.mjs)')]);
   });
 });

@@ -1,5 +1,5 @@
 import { createContext, Script } from 'node:vm';
-import { EndlessCall, type CallBound, type ExtensionCall } from '@conclave/strategies';
+import { EndlessCall, type ExtensionCall, type ExtensionCalls } from '@conclave/strategies';
 
 const isTimeout = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
 const warning = (sentence: string): void => process.emitWarning(sentence, 'ExtensionWarning');
@@ -9,7 +9,7 @@ const warning = (sentence: string): void => process.emitWarning(sentence, 'Exten
  * warning. Only V8 can stop JavaScript in its own thread, and Node.js offers that for scripts with a time limit: the script calls the
  * function. What an `async` function does after its first `await` is not covered. Costs about 0.2 ms a call, for the thread that waits.
  */
-export function interrupting(limitMs: number, warn: (sentence: string) => void = warning): CallBound {
+export function interrupting(limitMs: number, warn: (sentence: string) => void = warning): ExtensionCalls['call'] {
   const context = createContext({ call: (): void => undefined }) as { call: () => void };
   const script = new Script('call()');
   let isBounded = false;

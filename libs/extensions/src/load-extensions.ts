@@ -3,15 +3,18 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Failure } from '@conclave/contracts';
-import { addCapability, addStrategy, boundExtensionCalls, describedIn } from '@conclave/strategies';
+import { addCapability, addStrategy, callExtensionsBy, describedIn } from '@conclave/strategies';
 import type * as zod from 'zod';
 import { extensionKit, type Extension, type ExtensionKit } from './extension-kit.js';
 import { interrupting } from './interrupting.js';
 import { outlive } from './outlive.js';
+import { endingStandstill, type Awaiting } from './standstill.js';
 
 const loaded = new Set<string>();
 /** Maximum milliseconds for loading a module: it may read a file or ask a server, but must not delay the start for long. */
 const longestLoadMs = 30_000;
+/** A process is ended only after so many times `extension_timeout_s`: that also ends the work of others, unlike stopping a function. */
+const patience = 3;
 
 /** All of zod, loaded from the installed packages: in the bundle it would slow down the start of every program. */
 const packageOfSchemas: string = 'zod';
@@ -29,11 +32,17 @@ export interface ExtensionSettings {
  * loaded or exports something invalid.
  */
 export async function loadExtensions(settings: ExtensionSettings, limitMs = longestLoadMs): Promise<void> {
-  const { extensions: paths, extension_timeout_s: timeoutS } = settings;
-  if (timeoutS > 0) boundExtensionCalls(interrupting(timeoutS * 1_000));
+  const { extension_timeout_s: timeoutS } = settings;
+  const paths = settings.extensions.filter((path) => !loaded.has(path));
+  if (paths.length === 0) return;
+  let wait: Awaiting = (_what, work) => work();
+  if (timeoutS > 0) {
+    wait = endingStandstill(patience * timeoutS * 1_000);
+    callExtensionsBy({ call: interrupting(timeoutS * 1_000), wait });
+  }
   for (const path of paths) {
     if (loaded.has(path)) continue;
-    const { strategies = [], capabilities = [] } = await extensionOf(path, limitMs);
+    const { strategies = [], capabilities = [] } = await wait({ name: 'the loading', module: path }, () => extensionOf(path, limitMs));
     const version = createHash('sha256').update(readFileSync(path)).digest('hex').slice(0, 16);
     try {
       for (const one of strategies) addStrategy({ ...one, version });

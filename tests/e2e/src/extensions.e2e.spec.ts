@@ -10,6 +10,8 @@ import {
   logText,
   plainTemplate,
   readRun,
+  runEnd,
+  startRun,
   user,
   workspaceRoot,
   type Task,
@@ -38,7 +40,7 @@ const mistakes = {
      next: ({ run, own }) => run.ending ? [] : own.said ? [{ do: 'decide', reading: { by: 'rounds', sufficient: true } }] : [{ do: 'judge', name: 'vote' }]`,
     'The question "vote" failed in `prompt`: Error: no words (broken.mjs:',
   ],
-  looping: ["next: () => { for (;;); }", 'failed in `next`: It did not return in time and was stopped'],
+  looping: ['next: () => { for (;;); }', 'failed in `next`: It did not return in time and was stopped'],
   asking: [
     `judges: { vote: { task: 'Vote', question: question({ name: 'vote', prompt: () => { for (;;); }, read: () => ({ output: {} }) }),
        input: () => ({ kind: 'values', values: {} }), take: (own, { failure }) => ({ said: failure.message }) } },
@@ -215,7 +217,66 @@ describe('an extension with a mistake', () => {
       failure: { message: expect.stringContaining('It did not return in time and was stopped') },
     });
     const logged = logText(system);
-    for (const name of ['next of the strategy \\"looping\\"', 'prompt of the question \\"vote\\"', 'perform of the capability \\"spinning\\"'])
+    for (const name of [
+      'next of the strategy \\"looping\\"',
+      'prompt of the question \\"vote\\"',
+      'perform of the capability \\"spinning\\"',
+    ])
       expect(logged).toContain(`did not return within 1 s and was stopped: ${name} (${join(folder, 'broken.mjs')})`);
   });
+});
+
+describe('an extension that loops where nobody can stop it', () => {
+  it('is named in the log, its process ends and starts again, and after three deaths its run ends with a sentence', async () => {
+    const path = join(folder, 'lost.mjs');
+    writeFileSync(
+      path,
+      `export default ({ capability }) => ({
+        capabilities: ['lost', 'careful'].map((name) => capability({
+          name,
+          forPlanner: 'loops after it has waited',
+          repeatable: name === 'lost',
+          async perform() { await new Promise((resolve) => setTimeout(resolve, 20)); for (;;); },
+        })),
+      });`,
+    );
+    const own = await System.start({
+      configuration: {
+        extensions: [path],
+        extension_timeout_s: 0.2,
+        templates: Object.fromEntries(['lost', 'careful'].map((id) => [id, { ...plainTemplate, capabilities: [id] }])),
+      },
+    });
+    const deaths = () => own.process('experts').exits();
+    try {
+      for (const [name, died, sentence] of [
+        ['lost', 3, 'became a dead letter (killed_process)'],
+        ['careful', 1, 'not marked as safe to repeat'],
+      ] as const) {
+        const before = deaths().length;
+        const s = new CommitteeScript(own.models, `What does the ${name} one find?`);
+        s.plan([{ ...{ id: 't1', task: 'Look for it', capability: name } }, { ...expert('x1', 'Say what was found.'), needs: ['t1'] }])
+          .expert('Nothing was found.')
+          .answer(['Nothing was found.']);
+        const { body } = await startRun(own.url(), { model: name, input: s.question });
+        const run = await runEnd(own.url(), body.id, 60_000);
+        expect(run.rounds[0]!.tasks[0]).toMatchObject({ capability: name, failure: { message: expect.stringContaining(sentence) } });
+        expect(run).toMatchObject({ answer: expect.stringContaining('Nothing was found.') });
+        expect(
+          deaths()
+            .slice(before)
+            .map(({ signal }) => signal),
+        ).toEqual(Array.from({ length: died }, () => 'SIGALRM'));
+        expect(logText(own)).toContain(`is ended: perform of the capability \\"${name}\\" (${path})`);
+      }
+      const s = new CommitteeScript(own.models, 'Does another run still work?');
+      s.plan([expert('x1', 'Say so.')])
+        .expert('It does.')
+        .answer(['It does.']);
+      const { body } = await ask(own.url(), { model: 'lost', messages: user(s.question) });
+      expect(body.choices[0]!.message.content).toContain('It does.');
+    } finally {
+      await own.stop();
+    }
+  }, 120_000);
 });

@@ -63,7 +63,8 @@ export function describeCapability(description: CapabilityDescription): Extensio
   if (args !== undefined && typeof (args as { safeParse?: unknown } | null)?.safeParse !== 'function')
     faults.push('has `args` that are not a schema of `z`, such as z.strictObject({ harbour: z.string() })');
   if (faults.length > 0) throw new Failure('CONFIGURATION_INVALID', `The capability "${name}" ${faults.join('; it ')}.`);
-  const bounded = callsOfModule();
+  const ours = callsOfModule();
+  const what = `perform of the capability "${name}"`;
   const declaration = defineCapability({
     name,
     forPlanner,
@@ -73,7 +74,7 @@ export function describeCapability(description: CapabilityDescription): Extensio
       if (!args) return [];
       const of = `Arguments of task "${id}":`;
       try {
-        const read = bounded(`args of the capability "${name}"`, () => args.safeParse(given ?? {}));
+        const read = ours.call(`args of the capability "${name}"`, () => args.safeParse(given ?? {}));
         return read.success ? [] : faultsOf(read.error).map((fault) => `${of} ${fault}`);
       } catch (error) {
         return [`${of} the schema of "${name}" failed: ${blame(error)}`];
@@ -90,6 +91,6 @@ export function describeCapability(description: CapabilityDescription): Extensio
     repeatable: more.repeatable ?? false,
     // Arguments are sent as the plan wrote them: values that a schema makes from them, such as a date, are not JSON.
     perform: async (task, working) =>
-      bounded(`perform of the capability "${name}"`, () => perform(args ? { ...task, args: args.parse(task.args) } : task, working)),
+      ours.wait(what, async () => ours.call(what, () => perform(args ? { ...task, args: args.parse(task.args) } : task, working))),
   };
 }

@@ -80,7 +80,7 @@ export function describeQuestion(description: QuestionDescription<Values, Values
   checked('question', description as unknown as QuestionDescription<never, never>);
   const { name, prompt, read, reAsks = 1, ...more } = description;
   const what = `question "${name}"`;
-  const bounded = callsOfModule();
+  const { call: bounded } = callsOfModule();
   const ask: Ask<Extract<TaskInput, { kind: 'values' }>, Extract<TaskOutput, { kind: 'values' }>> = {
     name,
     input: inputOf('values'),
@@ -108,7 +108,7 @@ export const describePlanAsk = (description: QuestionDescription<PlanAsked, z.in
   checked('planAsk', description as unknown as QuestionDescription<never, never>);
   const { name, prompt, read, reAsks = 2, ...more } = description;
   const what = `planAsk "${name}"`;
-  const bounded = callsOfModule();
+  const { call: bounded } = callsOfModule();
   return {
     name,
     // Not checked: it comes from the engine.

@@ -26,7 +26,7 @@ const PlannerInput = z.object({ results: z.array(z.unknown()).optional(), asked:
 export function guarded<Own>(strategy: AskingStrategy<Own>): AskingStrategy<Own> {
   const { id } = strategy;
   const judgeNames = Object.keys(strategy.judges);
-  const bounded = callsOfModule();
+  const { call: bounded } = callsOfModule();
   /** Calls a function of the strategy and reads what it returns; `read` throws a sentence for anything wrong. */
   const called = <T>(where: string, call: () => unknown, read: (given: unknown) => T): T => {
     let given: unknown;

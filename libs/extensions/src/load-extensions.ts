@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { Failure } from '@conclave/contracts';
+import { Failure, type Configuration } from '@conclave/contracts';
 import { addCapability, addStrategy, callExtensionsBy, describedIn } from '@conclave/strategies';
 import type * as zod from 'zod';
 import { extensionKit, type Extension, type ExtensionKit } from './extension-kit.js';
@@ -20,12 +20,8 @@ const patience = 3;
 const packageOfSchemas: string = 'zod';
 const kit = async (): Promise<ExtensionKit> => extensionKit((await import(packageOfSchemas)) as typeof zod);
 
-export interface ExtensionSettings {
-  /** Absolute paths of modules. */
-  readonly extensions: readonly string[];
-  /** Seconds after which a function of a module that does not return is stopped; 0 = never. */
-  readonly extension_timeout_s: number;
-}
+/** Absolute paths of modules, and the seconds after which a function of one that does not return is stopped. */
+export type ExtensionSettings = Pick<Configuration, 'extensions' | 'extension_timeout_s'>;
 
 /**
  * Loads modules and registers their contents, each module once. Throws Failure CONFIGURATION_INVALID, with the path, if one cannot be

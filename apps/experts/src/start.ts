@@ -9,7 +9,7 @@ export async function start(openProbe?: OpenProbe): Promise<void> {
     variables: process.env,
     cwd: process.cwd(),
     openProbe,
-    extend: async (extensions) => (await import('@conclave/extensions')).loadExtensions(extensions),
+    extend: async (configuration) => (await import('@conclave/extensions')).loadExtensions(configuration),
     classes: ({ environment }) => environment.WORKER_CLASSES ?? ['expert', 'evidence'],
     module: ({ configuration, environment }) =>
       ExpertsModule.register({

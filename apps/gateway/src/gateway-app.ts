@@ -130,6 +130,7 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
     logMs: Math.max(...topicsOf(loaded).map(({ retentionMs }) => retentionMs)),
     auditKey: () => openAuditKey(loaded.environment.CONCLAVE_AUDIT_KEY_FILE ?? join(loaded.home, 'audit.key')),
     recordPrompts: loaded.configuration.store_prompts === 'full',
+    repetitionLimit: loaded.configuration.repetition_limit,
     problems: () => observers.readiness.problems(),
     probe,
     tracer: observers.tracer ?? null,

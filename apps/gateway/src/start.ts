@@ -14,7 +14,7 @@ export async function start(openProbe?: OpenProbe): Promise<void> {
     variables: process.env,
     cwd: process.cwd(),
     openProbe,
-    extend: async (extensions) => (await import('@conclave/extensions')).loadExtensions(extensions),
+    extend: async (configuration) => (await import('@conclave/extensions')).loadExtensions(configuration),
     categories: Object.keys(expertPrompts),
     // Checked before anything is opened: a gateway that may not listen must not wait for its stores first.
     check: (loaded) => {

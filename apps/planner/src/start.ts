@@ -9,7 +9,7 @@ export async function start(openProbe?: OpenProbe): Promise<void> {
     variables: process.env,
     cwd: process.cwd(),
     openProbe,
-    extend: async (extensions) => (await import('@conclave/extensions')).loadExtensions(extensions),
+    extend: async (configuration) => (await import('@conclave/extensions')).loadExtensions(configuration),
     module: ({ configuration }) =>
       PlannerModule.register({ storePrompts: configuration.store_prompts, repetitionLimit: configuration.repetition_limit }),
   });

@@ -42,7 +42,7 @@ const template = {
 } satisfies Template;
 
 const closers: (() => Promise<void>)[] = [];
-beforeAll(() => loadExtensions([join(workspaceRoot, 'tests/e2e/src/harness/stepping.mjs')]));
+beforeAll(() => loadExtensions({ extensions: [join(workspaceRoot, 'tests/e2e/src/harness/stepping.mjs')], extension_timeout_s: 10 }));
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });

@@ -79,8 +79,8 @@ const load = (variables: Readonly<Record<string, string>> = {}): Loaded =>
 /** The configuration, with the extensions' strategies and capabilities registered, for commands that decide or replay runs. */
 async function extended(): Promise<Loaded> {
   const loaded = load();
-  const { extensions } = loaded.configuration;
-  if (extensions.length > 0) await (await import('@conclave/extensions')).loadExtensions(extensions);
+  const { configuration } = loaded;
+  if (configuration.extensions.length > 0) await (await import('@conclave/extensions')).loadExtensions(configuration);
   return loaded;
 }
 

@@ -66,9 +66,9 @@ const openings = [
 
 /**
  * Recognises a front end's own prompt; null for any other text. It is detected by its structure, which survives translation: headings, a
- * block with the turns of a chat, an example of the JSON it wants.
+ * block with the turns of a chat, an example of the JSON it wants. `isTitle`: whether it asks for a title, if that is known already.
  */
-export function readUtilityPrompt(text: string): UtilityPrompt | null {
+export function readUtilityPrompt(text: string, isTitle?: boolean): UtilityPrompt | null {
   if (text.length > longest) return null;
   const { inner, around, rest } = blocksIn(text);
   const turns = turnsOf(inner.filter((one) => turn.test(one)).join('\n'));
@@ -79,14 +79,14 @@ export function readUtilityPrompt(text: string): UtilityPrompt | null {
   // Without any turn yet: the end of a sentence, or a block that is still empty.
   const aboutBlock = inner.length > 0 && shape !== null && headings >= 2 && onlyHeading.test(rest) && !documents.test(text);
   if (aboutTurns || aboutBlock) return { shape, turns };
-  if (asksForTitle(text) || openings.some((words) => words.test(text.trimStart())))
+  if ((isTitle ?? asksForTitle(text)) || openings.some((words) => words.test(text.trimStart())))
     return { shape, turns: turns.length > 0 ? turns : turnsOf(text) };
   return null;
 }
 
 /** The utility prompt of a request that declares itself to be one: never null, but perhaps without turns and shape. */
-export const utilityPromptOf = (text: string): UtilityPrompt =>
-  readUtilityPrompt(text) ?? { shape: shapeIn(blocksIn(text.slice(0, longest)).around), turns: turnsOf(text.slice(0, longest)) };
+export const utilityPromptOf = (text: string, isTitle?: boolean): UtilityPrompt =>
+  readUtilityPrompt(text, isTitle) ?? { shape: shapeIn(blocksIn(text.slice(0, longest)).around), turns: turnsOf(text.slice(0, longest)) };
 
 function shapeIn(text: string): UtilityPrompt['shape'] {
   const found = example.exec(text);

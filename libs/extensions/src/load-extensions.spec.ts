@@ -3,12 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it } from '@jest/globals';
+import type { PlannedTask, Template } from '@conclave/contracts';
 import { capabilityOf, knownStrategy } from '@conclave/strategies';
-import { loadExtensions } from './load-extensions.js';
+import { loadExtensions as load } from './load-extensions.js';
 import { isOfExtension } from './outlive.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'conclave-extension-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const loadExtensions = (extensions: string[], limitMs?: number): Promise<void> =>
+  load({ extensions, extension_timeout_s: 0 }, limitMs);
 let n = 0;
 const file = (code: string): string => {
   const path = join(folder, `extension-${(n += 1)}.mjs`);
@@ -56,6 +59,18 @@ describe('an extension', () => {
   it('that never finishes loading is refused, so that the start does not hang without a message', async () => {
     const path = file('export default () => new Promise(() => {});');
     await expect(loadExtensions([path], 20)).rejects.toThrow('it was not loaded within 0.02 s');
+  });
+
+  it('whose schema of arguments never returns sends the plan back with a sentence', async () => {
+    const path = file(
+      `export default (kit) => ({ capabilities: [kit.capability({ name: 'spinning_source', forPlanner: 'x', perform: async () => ({ facts: [] }),
+        args: kit.z.object({}).refine(() => { for (;;); }) })] });`,
+    );
+    await load({ extensions: [path], extension_timeout_s: 0.05 });
+    const task = { id: 't1', args: {} } as unknown as PlannedTask;
+    expect(capabilityOf('spinning_source')!.faults!(task, {} as Template)).toEqual([
+      expect.stringContaining('Arguments of task "t1": the schema of "spinning_source" failed: It did not return in time'),
+    ]);
   });
 
   it('is blamed for an error whose stack names it, and for no other', async () => {

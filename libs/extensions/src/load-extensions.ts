@@ -2,28 +2,43 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { Failure } from '@conclave/contracts';
-import { addCapability, addStrategy } from '@conclave/strategies';
+import { Failure, type Configuration } from '@conclave/contracts';
+import { addCapability, addStrategy, callExtensionsBy, describedIn } from '@conclave/strategies';
 import type * as zod from 'zod';
 import { extensionKit, type Extension, type ExtensionKit } from './extension-kit.js';
+import { interrupting } from './interrupting.js';
 import { outlive } from './outlive.js';
+import { endingStandstill, type Awaiting } from './standstill.js';
 
 const loaded = new Set<string>();
 /** Maximum milliseconds for loading a module: it may read a file or ask a server, but must not delay the start for long. */
 const longestLoadMs = 30_000;
+/** A process is ended only after so many times `extension_timeout_s`: that also ends the work of others, unlike stopping a function. */
+const patience = 3;
 
 /** All of zod, loaded from the installed packages: in the bundle it would slow down the start of every program. */
 const packageOfSchemas: string = 'zod';
 const kit = async (): Promise<ExtensionKit> => extensionKit((await import(packageOfSchemas)) as typeof zod);
 
+/** Absolute paths of modules, and the seconds after which a function of one that does not return is stopped. */
+export type ExtensionSettings = Pick<Configuration, 'extensions' | 'extension_timeout_s'>;
+
 /**
- * Loads modules by absolute path and registers their contents, each module once. Throws Failure CONFIGURATION_INVALID, with the path, if
- * one cannot be loaded or exports something invalid.
+ * Loads modules and registers their contents, each module once. Throws Failure CONFIGURATION_INVALID, with the path, if one cannot be
+ * loaded or exports something invalid.
  */
-export async function loadExtensions(paths: readonly string[], limitMs = longestLoadMs): Promise<void> {
+export async function loadExtensions(settings: ExtensionSettings, limitMs = longestLoadMs): Promise<void> {
+  const { extension_timeout_s: timeoutS } = settings;
+  const paths = settings.extensions.filter((path) => !loaded.has(path));
+  if (paths.length === 0) return;
+  let wait: Awaiting = (_what, work) => work();
+  if (timeoutS > 0) {
+    wait = endingStandstill(patience * timeoutS * 1_000);
+    callExtensionsBy({ call: interrupting(timeoutS * 1_000), wait });
+  }
   for (const path of paths) {
     if (loaded.has(path)) continue;
-    const { strategies = [], capabilities = [] } = await extensionOf(path, limitMs);
+    const { strategies = [], capabilities = [] } = await wait({ name: 'the loading', module: path }, () => extensionOf(path, limitMs));
     const version = createHash('sha256').update(readFileSync(path)).digest('hex').slice(0, 16);
     try {
       for (const one of strategies) addStrategy({ ...one, version });
@@ -46,9 +61,12 @@ async function extensionOf(path: string, limitMs: number): Promise<Extension> {
       ),
     );
   try {
+    describedIn(path);
     extension = await soon(exported(path), limitMs);
   } catch (error) {
     throw refused(path, error);
+  } finally {
+    describedIn(null);
   }
   const given = extension as Extension | null | undefined;
   for (const name of Object.keys(given ?? {}))

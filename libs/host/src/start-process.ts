@@ -45,7 +45,7 @@ export interface ProcessOptions {
   /** Checks the configuration before anything is opened; a thrown error ends the process. */
   readonly check?: (loaded: Loaded) => void;
   /** Loads the modules configured as extensions; called only if there are any. */
-  readonly extend?: (extensions: readonly string[]) => Promise<void>;
+  readonly extend?: (configuration: Loaded['configuration']) => Promise<void>;
   /** The service's module on the log; absent if the service consumes nothing. */
   readonly module?: (loaded: Loaded) => ServeOptions['module'];
   /**
@@ -96,8 +96,7 @@ async function startProcess(options: ProcessOptions): Promise<void> {
     secretsOf: service,
     ...(categories ? { categories } : {}),
   });
-  const { extensions } = loaded.configuration;
-  if (extensions.length > 0) await options.extend?.(extensions);
+  if (loaded.configuration.extensions.length > 0) await options.extend?.(loaded.configuration);
   options.check?.(loaded);
   const identity: ProcessIdentity = { id: newProcessId(service), classes: options.classes?.(loaded) ?? [] };
   const watched = openObservers({ environment: loaded.environment, processId: identity.id, service, openProbe: options.openProbe });

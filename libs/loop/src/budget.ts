@@ -24,7 +24,16 @@ const rank: Record<BudgetLevel, number> = { free: 0, narrow: 1, reserve: 2, spen
  * The budget of a run with the highest level. The context guard (`prompt_tokens`) forces the finish when it is reached but still allows the
  * synthesis, so it never counts as `spent` (agentic-replanning-loop, Safety Mechanisms).
  */
-export function readBudget(run: RunState, now: number): BudgetReading {
+export const readBudget = (run: RunState, now: number): BudgetReading =>
+  readingsOf(run, now).reduce((worst, next) => (rank[next.level] > rank[worst.level] ? next : worst));
+
+/** The budget of which the largest share is used, whatever its level; the first of equals. */
+export const mostUsedBudget = (run: RunState, now: number): BudgetReading =>
+  readingsOf(run, now).reduce((most, next) => (shareOf(next) > shareOf(most) ? next : most));
+
+const shareOf = ({ used, limit }: BudgetReading): number => (limit > 0 ? used / limit : 0);
+
+function readingsOf(run: RunState, now: number): readonly BudgetReading[] {
   const { spent } = run;
   const { limits } = run.request;
   const readings: BudgetReading[] = [
@@ -34,7 +43,7 @@ export function readBudget(run: RunState, now: number): BudgetReading {
     guard(spent.prompt - childPrompts(run), limits.prompt_tokens),
   ];
   if (limits.cost !== null) readings.push(reading('cost', spent.cost, limits.cost));
-  return readings.reduce((worst, next) => (rank[next.level] > rank[worst.level] ? next : worst));
+  return readings;
 }
 
 /** Prompt tokens of child runs: no prompt of this run contains them, and each child has a guard of its own. */

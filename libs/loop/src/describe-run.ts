@@ -1,6 +1,6 @@
 import { planId, type RunView, type Source } from '@conclave/contracts';
 import { without } from './absent-strategy.js';
-import { readBudget, reserved } from './budget.js';
+import { mostUsedBudget, reserved } from './budget.js';
 import { clientToolsRef } from './client-tools.js';
 import { currentFacts } from './memory.js';
 import type { Strategy } from './strategy.js';
@@ -53,7 +53,7 @@ export function describeRun(stored: unknown, strategies: Strategies): RunView {
     otherRules:
       run.endedAt === null
         ? []
-        : [...otherRules(run.ending!.rule, { ...run, limits: limitsOfRounds, budget: readBudget(run, run.endedAt) })],
+        : [...otherRules(run.ending!.rule, { ...run, limits: limitsOfRounds, budget: mostUsedBudget(run, run.endedAt) })],
     takes: [...takes],
     commands: run.commands.map(({ name, epoch, key: _, ...command }) => ({ ...command, command: name, round: epoch })),
     waitsFor: run.question ? { question: run.question.text, deadline: run.question.deadline } : null,

@@ -298,7 +298,7 @@ export type {
   Vectors,
   VectorScope,
 } from './vectors/vectors.js';
-export { growthRefusals } from './growth-refusals.js';
+export { growthRefusal } from './growth-refusals.js';
 export { makeFolder } from './make-folder.js';
 export { boundedRun, tookTooLong } from './tools/bounded-run.js';
 export { type MemoryTool, MemoryToolServers } from './tools/memory-tools.js';

@@ -46,3 +46,17 @@ it('says what a run is doing while it is under way', () => {
   words.push(seen(run).status);
   expect(words).toEqual(['planning', 'collecting', 'assessing', 'paused']);
 });
+
+it('names the budget that was used most, also if none was nearly used up, or several were', () => {
+  const used = (limits: Parameters<Scenario['requested']>[0]): string => {
+    const run = new Scenario({ max_agentic_rounds: 0 });
+    run.requested(limits);
+    run.planned(0, [expert('x1', 'answer')]);
+    run.answered('x1', 'Ana');
+    run.composed('Ana.');
+    return seen(run).otherRules.find(({ rule }) => rule === 'D2')!.sentence;
+  };
+  expect(used({ tokens: 600 })).toBe('The budget that was used most: 360 of 600 tokens.');
+  expect(used({ model_calls: 4, tokens: 370 })).toBe('The budget that was used most: 360 of 370 tokens.');
+  expect(used({ model_calls: 4, tokens: 600 })).toBe('The budget that was used most: 3 of 4 model calls.');
+});

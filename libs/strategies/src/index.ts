@@ -43,6 +43,7 @@ export { userInputsText, withUserInputs } from './prompts/user-inputs.js';
 export { promptFaults, type ShippedPrompt, shippedPrompts } from './prompts/shipped.js';
 export { sureFrom } from './committee/own.js';
 export { CitedFacts, factsAsk, mostFacts, type Passage } from './decompose/facts-ask.js';
+export { callExtensionsBy, describedIn, EndlessCall, type ExtensionCall, type ExtensionCalls } from './extension/bounded.js';
 export { describeCapability, type ExtensionCapability, type CapabilityResult, type GivenTask } from './extension/describe-capability.js';
 export { describePlanAsk, describeQuestion } from './extension/describe-question.js';
 export { describeStrategy, writer } from './extension/describe-strategy.js';

@@ -7,8 +7,11 @@ import {
   CommitteeScript,
   System,
   expert,
+  logText,
   plainTemplate,
   readRun,
+  runEnd,
+  startRun,
   user,
   workspaceRoot,
   type Task,
@@ -37,6 +40,13 @@ const mistakes = {
      next: ({ run, own }) => run.ending ? [] : own.said ? [{ do: 'decide', reading: { by: 'rounds', sufficient: true } }] : [{ do: 'judge', name: 'vote' }]`,
     'The question "vote" failed in `prompt`: Error: no words (broken.mjs:',
   ],
+  looping: ['next: () => { for (;;); }', 'failed in `next`: It did not return in time and was stopped'],
+  asking: [
+    `judges: { vote: { task: 'Vote', question: question({ name: 'vote', prompt: () => { for (;;); }, read: () => ({ output: {} }) }),
+       input: () => ({ kind: 'values', values: {} }), take: (own, { failure }) => ({ said: failure.message }) } },
+     next: ({ run, own }) => run.ending ? [] : own.said ? [{ do: 'decide', reading: { by: 'rounds', sufficient: true } }] : [{ do: 'judge', name: 'vote' }]`,
+    'The question "vote" failed in `prompt`: It did not return in time',
+  ],
   becoming: ["next: () => [{ do: 'become', strategy: 'nowhere' }]", 'there is no strategy called "nowhere"'],
 } as const;
 writeFileSync(
@@ -54,6 +64,10 @@ writeFileSync(
         void Promise.reject(new Error('nobody waits'));
         return { facts: ['It is done.'] };
       },
+    }), capability({
+      name: 'spinning',
+      forPlanner: 'never returns',
+      async perform() { for (;;); },
     })],
   });`,
 );
@@ -62,11 +76,13 @@ let system: System;
 beforeAll(async () => {
   system = await System.start({
     configuration: {
+      extension_timeout_s: 1,
       extensions: [...modules.map(({ name }) => name), 'broken.mjs'].map((name) => join(folder, name)),
       templates: {
         careful: { ...plainTemplate, strategy: 'second-look', options: { looks: 2 }, capabilities: ['tides'] },
         ...Object.fromEntries(Object.keys(mistakes).map((id) => [id, { ...plainTemplate, strategy: id }])),
         careless: { ...plainTemplate, capabilities: ['careless'] },
+        spinning: { ...plainTemplate, capabilities: ['spinning'] },
       },
     },
   });
@@ -187,4 +203,80 @@ describe('an extension with a mistake', () => {
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect((await fetch(`${system.url()}/health`)).status).toBe(200);
   });
+
+  it('fails its task if its capability never returns, and the log names module and function', async () => {
+    const s = new CommitteeScript(system.models, 'What does the spinning one do?');
+    s.plan([{ ...{ id: 't1', task: 'Do it', capability: 'spinning' } }, expert('x1', 'Say what was done.')])
+      .expert('Nothing is done.')
+      .answer(['Nothing is done.']);
+    const { body } = await ask(system.url(), { model: 'spinning', messages: user(s.question) });
+    expect(body.choices[0]!.message.content).toContain('Nothing is done.');
+    const run = await readRun(system.url(), body.conclave!.run_id);
+    expect(run.rounds[0]!.tasks[0]).toMatchObject({
+      ...{ capability: 'spinning', status: 'error' },
+      failure: { message: expect.stringContaining('It did not return in time and was stopped') },
+    });
+    const logged = logText(system);
+    for (const name of [
+      'next of the strategy \\"looping\\"',
+      'prompt of the question \\"vote\\"',
+      'perform of the capability \\"spinning\\"',
+    ])
+      expect(logged).toContain(`did not return within 1 s and was stopped: ${name} (${join(folder, 'broken.mjs')})`);
+  });
+});
+
+describe('an extension that loops where nobody can stop it', () => {
+  it('is named in the log, its process ends and starts again, and after three deaths its run ends with a sentence', async () => {
+    const path = join(folder, 'lost.mjs');
+    writeFileSync(
+      path,
+      `export default ({ capability }) => ({
+        capabilities: ['lost', 'careful'].map((name) => capability({
+          name,
+          forPlanner: 'loops after it has waited',
+          repeatable: name === 'lost',
+          async perform() { await new Promise((resolve) => setTimeout(resolve, 20)); for (;;); },
+        })),
+      });`,
+    );
+    const own = await System.start({
+      configuration: {
+        extensions: [path],
+        extension_timeout_s: 0.2,
+        templates: Object.fromEntries(['lost', 'careful'].map((id) => [id, { ...plainTemplate, capabilities: [id] }])),
+      },
+    });
+    const deaths = () => own.process('experts').exits();
+    try {
+      for (const [name, died, sentence] of [
+        ['lost', 3, 'became a dead letter (killed_process)'],
+        ['careful', 1, 'not marked as safe to repeat'],
+      ] as const) {
+        const before = deaths().length;
+        const s = new CommitteeScript(own.models, `What does the ${name} one find?`);
+        s.plan([{ ...{ id: 't1', task: 'Look for it', capability: name } }, { ...expert('x1', 'Say what was found.'), needs: ['t1'] }])
+          .expert('Nothing was found.')
+          .answer(['Nothing was found.']);
+        const { body } = await startRun(own.url(), { model: name, input: s.question });
+        const run = await runEnd(own.url(), body.id, 60_000);
+        expect(run.rounds[0]!.tasks[0]).toMatchObject({ capability: name, failure: { message: expect.stringContaining(sentence) } });
+        expect(run).toMatchObject({ answer: expect.stringContaining('Nothing was found.') });
+        expect(
+          deaths()
+            .slice(before)
+            .map(({ signal }) => signal),
+        ).toEqual(Array.from({ length: died }, () => 'SIGALRM'));
+        expect(logText(own)).toContain(`is ended: perform of the capability \\"${name}\\" (${path})`);
+      }
+      const s = new CommitteeScript(own.models, 'Does another run still work?');
+      s.plan([expert('x1', 'Say so.')])
+        .expert('It does.')
+        .answer(['It does.']);
+      const { body } = await ask(own.url(), { model: 'lost', messages: user(s.question) });
+      expect(body.choices[0]!.message.content).toContain('It does.');
+    } finally {
+      await own.stop();
+    }
+  }, 120_000);
 });

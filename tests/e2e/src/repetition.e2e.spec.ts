@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { plainTemplate, runEnd, runEvents, startRun, System } from '@conclave/test-support/system';
+import { logText, plainTemplate, runEnd, runEvents, startRun, System } from '@conclave/test-support/system';
 import { until } from '@conclave/test-support';
 
 // A model that never stops repeating itself: its call is ended at the limit of the configuration, and people see why.
@@ -31,4 +31,34 @@ it('a model that repeats itself is stopped, its text before that is the answer, 
   expect(JSON.stringify(await runEvents(system.url(), body.id))).toContain(`it repeated itself for ${limit} characters and was stopped`);
   const records = (await (await fetch(`${system.url()}/v1/runs/${body.id}/records`)).json()) as { data: object[] };
   expect(records.data).toContainEqual(expect.objectContaining({ kind: 'call', status: 'ok', repeated: limit }));
+});
+
+// The same for a model that is asked directly: nothing is held back, and the stream ends as at a limit of tokens.
+it.each([
+  [
+    '/v1/chat/completions',
+    { messages: [{ role: 'user', content: 'Tell me.' }], stream_options: { include_usage: true } },
+    ['"finish_reason":"length"', '"usage":{"prompt_tokens":'],
+  ],
+  ['/v1/messages', { messages: [{ role: 'user', content: 'Tell me.' }], max_tokens: 100_000 }, ['"stop_reason":"max_tokens"']],
+  ['/v1/responses', { input: 'Tell me.' }, ['"status":"incomplete"', '"reason":"max_output_tokens"']],
+  ['/v1/completions', { prompt: 'Tell me.' }, ['"finish_reason":"length"']],
+])('a streamed direct call to %s ends too', async (path, body, ends) => {
+  const before = system.models.calls.length;
+  system.models.add({
+    match: { user: 'Tell me.' },
+    reply: { stallAfter: [{ text: 'It lies at a river.\n' }, ...Array.from({ length: 200 }, () => ({ text: loop }))] },
+  });
+  const response = await fetch(`${system.url()}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'scripted@fake', stream: true, ...body }),
+    signal: AbortSignal.timeout(20_000),
+  });
+  const text = await response.text();
+  for (const end of ends) expect(text).toContain(end);
+  expect(text).toContain('It lies at a river.');
+  await until('the end of the call upstream', () => system.models.calls.slice(before).every(({ abortedAt }) => abortedAt !== null));
+  expect(system.models.calls.length).toBe(before + 1);
+  expect(logText(system)).toContain('A model repeated itself; its call was ended.');
 });

@@ -23,7 +23,7 @@ export interface SupervisedOptions {
   readonly ready: RegExp | string;
   /** Time limit for becoming ready, 20 s by default. */
   readonly readyTimeoutMs?: number;
-  /** Restarts it when SIGKILL ended it, no matter who sent it. Never after another end. */
+  /** Restarts it when SIGKILL ended it, no matter who sent it, or SIGALRM, by which it ends itself. Never after another end. */
   readonly restartAfterKill?: boolean;
   /** Environment of restarts, on top of `env`, such as `{ CRASH_AT: undefined }`. */
   readonly restartEnv?: Readonly<Record<string, string | undefined>>;
@@ -84,7 +84,7 @@ export class Supervised {
     } catch (error) {
       throw new Error(`${name} did not become ready.\n${this.tail()}`, { cause: error });
     }
-    // A process that is started again after SIGKILL is awaited; any other end before it was ready is final.
+    // A process that is started again after a kill is awaited; any other end before it was ready is final.
     if (this.child === null) throw new Error(`${name} ended before it was ready (${describe(this.ends.at(-1))}).\n${this.tail()}`);
   }
 
@@ -155,7 +155,7 @@ export class Supervised {
     child.once('exit', (code, signal) => {
       if (child.pid) alive.delete(child.pid);
       this.child = null;
-      const again = signal === 'SIGKILL' && this.wanted && this.options.restartAfterKill;
+      const again = (signal === 'SIGKILL' || signal === 'SIGALRM') && this.wanted && this.options.restartAfterKill;
       this.ends.push({ code, signal, at: Date.now() });
       if (again) {
         const env = this.restartsWith ?? this.options.restartEnv;

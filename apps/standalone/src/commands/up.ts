@@ -1,5 +1,6 @@
 import {
   endOnSignals,
+  logNodeWarnings,
   openAdminServer,
   openObservers,
   openShutdown,
@@ -62,6 +63,8 @@ export async function up({
     interactive: { home: loaded.home, terminal },
     openProbe,
   });
+  // An extension that fails where nothing waits for it is such a warning.
+  if (loaded.configuration.extensions.length > 0) logNodeWarnings(observers.logger);
   const shutdown = openShutdown(observers.logger);
   if (ends) endOnSignals(shutdown, observers.logger, { limitMs: shutdownLimitMs, onSignal: () => out.write('\nStopping ...\n') });
   try {

@@ -20,7 +20,7 @@ export async function measureOwn(material: OwnMaterial): Promise<EvaluationRepor
     throw new MaterialMistake(`${material.questions} has no valid question. A line looks like {"question": "...", "titles": ["..."]}.`);
   const documents = material.documents === null ? null : folderOf(material.documents);
   const loaded = material.loaded ?? loadConfiguration(process.env, process.cwd(), { categories: Object.keys(expertPrompts) });
-  if (loaded.configuration.extensions.length > 0) await loadExtensions(loaded.configuration.extensions);
+  if (loaded.configuration.extensions.length > 0) await loadExtensions(loaded.configuration);
   const files = filesOf(material.report);
   rmSync(files.answers, { force: true });
   const { templates, all } = await measure({

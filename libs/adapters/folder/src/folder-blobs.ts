@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { growthRefusals, makeFolder } from '@conclave/ports';
+import { growthRefusal, makeFolder } from '@conclave/ports';
 import { Failure } from '@conclave/contracts';
 import type { BlobRef, Blobs } from '@conclave/ports';
 
@@ -107,9 +107,9 @@ async function doing<T>(what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? '';
-    const isFull = Object.hasOwn(growthRefusals, code);
-    throw new Failure(isFull ? 'STORE_FULL' : 'STORE_UNAVAILABLE', `The folder of stored bodies cannot ${what} (${code || 'unknown'}).`, {
+    const refusal = growthRefusal(error);
+    const code = refusal?.code ?? ((error as NodeJS.ErrnoException).code || 'unknown');
+    throw new Failure(refusal ? 'STORE_FULL' : 'STORE_UNAVAILABLE', `The folder of stored bodies cannot ${what} (${code}).`, {
       cause: error,
     });
   }

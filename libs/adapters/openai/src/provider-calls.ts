@@ -112,6 +112,7 @@ export class ProviderCalls {
     return this.inSlot(model, {
       signal: watch.signal,
       ...(watch.onRetry ? { onRetry: watch.onRetry } : {}),
+      onDelta: watch.onDelta,
       bodyOf: (made) => passedBody(body, model, made),
       // Gives up only what we added ourselves, and the place of instructions that the server cannot have there.
       mayConcede: (concession) =>

@@ -232,6 +232,12 @@ export const Configuration = z.strictObject({
     .array(z.string().min(1))
     .default([])
     .describe('modules with strategies and capabilities of your own, relative to this file; every process of the system loads them'),
+  extension_timeout_s: z
+    .number()
+    .min(0)
+    .max(3_600)
+    .default(10)
+    .describe('seconds that a function of an extension may keep its process busy before it is stopped and fails; 0 = never'),
   aliases: z
     .record(AliasName, AliasTarget)
     .default({})

@@ -23,6 +23,10 @@ export class DeliveryContext extends BaseRpcContext<[Delivery]> {
   get signal(): AbortSignal {
     return this.delivery.signal;
   }
+  /** Whether a person had the record delivered again after it became a dead letter. */
+  get redriven(): boolean {
+    return this.delivery.redriven === true;
+  }
   /** 1 for the first delivery. */
   get attempt(): number {
     return this.delivery.attempt;

@@ -161,6 +161,10 @@ export class DeadLetters {
       said.push(
         'Its task ended with an error when it became a dead letter. The first outcome of a task counts: the result of a re-drive is recorded, but not used for the answer.',
       );
+    else if (item.type === 'KnowledgeProposed' && item.runId?.startsWith('doc_'))
+      said.push(
+        'Its document failed when it became a dead letter. A re-drive reads it again, unless it is ready, removed or was sent again in the meantime; the document then says how that ended.',
+      );
     else if (item.group === 'merger' || item.group === 'planner') said.push('Its run was aborted when it became a dead letter.');
     const run = item.runId && this.options.runOf ? await this.options.runOf(item.runId) : null;
     if (run?.terminal) said.push(`Its run has ended (${run.status}): handling the record again yields no outputs for it.`);

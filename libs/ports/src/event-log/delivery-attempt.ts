@@ -11,7 +11,7 @@ import {
   type Subscription,
 } from './event-log.js';
 import type { DeadReason, SealOpener } from './record.js';
-import { deadRecord, decodeOrNull, decodeRecord, isForAnother, recordName, type DeadRecord, type RawRecord } from './record.js';
+import { deadRecord, decodeOrNull, decodeRecord, isForAnother, isRedriven, recordName, type DeadRecord, type RawRecord } from './record.js';
 import { backoff } from './retry.js';
 
 /** Everything that an attempt depends on. */
@@ -161,6 +161,7 @@ async function handle(item: Item, attempts: number, context: AttemptContext): Pr
       group,
       attempt: attempts,
       appendedAt: item.record.appendedAt,
+      redriven: isRedriven(item.record),
       get signal() {
         return signalOf(item);
       },

@@ -92,6 +92,8 @@ export interface Delivery {
   readonly attempt: number;
   /** When the log accepted the record, in milliseconds since 1970. */
   readonly appendedAt: number;
+  /** Whether a person had it delivered again after it became a dead letter. */
+  readonly redriven?: boolean;
   /**
    * Aborts when the consumption is closing and its grace is over. Does not abort when the record's partition was lost: the handler
    * continues, so that a rebalance never repeats a model call, and nothing is recorded for it.

@@ -281,6 +281,9 @@ export function redrivenRecord(
 export const isForAnother = ({ headers }: Pick<RawRecord, 'headers'>, group: string): boolean =>
   headers['redrive-group'] !== undefined && headers['redrive-group'] !== group;
 
+/** Whether a record was re-driven. */
+export const isRedriven = ({ headers }: Pick<RawRecord, 'headers'>): boolean => headers['redrive-letter'] !== undefined;
+
 function jsonOf(event: Event): Buffer {
   let text: string | undefined;
   try {

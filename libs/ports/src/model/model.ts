@@ -128,7 +128,7 @@ export interface PassedRequest {
   /** Maximum tries, as for a call. */
   readonly attempts?: number;
 }
-export interface PassWatch extends Omit<CallWatch, 'onDelta'> {
+export interface PassWatch extends CallWatch {
   /** Gets each chunk as the server sent it, if the body asks for a stream; usage only if its stream options ask for it. */
   readonly onChunk?: (chunk: JsonObject) => void;
 }

@@ -30,7 +30,7 @@ export const asksForUsage = (body: JsonObject): boolean =>
 /** `pass` for a model that does not use HTTP: sends the parameters the model knows and returns the reply in OpenAI's shape. */
 export const passOver =
   (call: Models['call']): Models['pass'] =>
-  async ({ model, body, timeoutMs }, { onChunk, ...watch }) => {
+  async ({ model, body, timeoutMs }, { onChunk, onDelta, ...watch }) => {
     const head = { id: 'chatcmpl-0', created: Math.floor(Date.now() / 1000), model };
     const send = body['stream'] === true ? onChunk : undefined;
     const delta = (value: JsonObject, finish_reason: string | null = null): JsonObject => ({
@@ -45,6 +45,7 @@ export const passOver =
       ...(send
         ? {
             onDelta: ({ content, reasoning }) => {
+              onDelta?.({ ...(content ? { content } : {}), ...(reasoning ? { reasoning } : {}) });
               given += content ?? '';
               const role = begun ? {} : { role: 'assistant' };
               begun = true;

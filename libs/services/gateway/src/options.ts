@@ -320,6 +320,8 @@ export interface GatewayOptions {
   readonly auditKey?: () => AuditKey;
   /** Whether the audit of direct calls keeps messages and replies; default false. */
   readonly recordPrompts?: boolean;
+  /** Characters of the streamed reply of a direct call that may repeat the same text before the call is ended; 0 or absent: any number. */
+  readonly repetitionLimit?: number;
   readonly probe?: Probe;
   /** Records requests as spans; absent or null without tracing. */
   readonly tracer?: Tracer | null;

@@ -293,6 +293,26 @@ describe('an uploaded document', () => {
     }
   });
 
+  it('that was given up is read again by a re-drive, but not for an earlier upload', async () => {
+    const { worker, event, read, change, vectors } = await world();
+    await worker().dead(event(), 'killed_process');
+    expect(await worker().ingest(event(), live, true)).toEqual([]);
+    const { status, done, total, problem } = await read();
+    expect([status, problem, done]).toEqual(['ready', null, total]);
+    expect(await vectors.count(scope)).toBe(total);
+    await change({ status: 'failed', problem: 'It is encrypted.', take: 2 });
+    expect(await worker().ingest(event(1), live, true)).toEqual([]);
+    expect(await read()).toMatchObject({ status: 'failed', problem: 'It is encrypted.' });
+  });
+
+  it('that a re-drive cannot read either fails again', async () => {
+    const { worker, event, read } = await world();
+    await worker().dead(event(), 'failed');
+    const reader = { read: () => Promise.reject(new Failure('DOCUMENT_UNREADABLE', 'It is encrypted.')), close: () => Promise.resolve() };
+    expect(await worker({ reader }).ingest(event(), live, true)).toEqual([]);
+    expect(await read()).toMatchObject({ status: 'failed', problem: expect.stringContaining('It is encrypted.') });
+  });
+
   it('stays ready when another record of its proposal becomes a dead letter, and is none of the business of an earlier upload', async () => {
     const { worker, event, read, change, vectors } = await world();
     await worker().ingest(event(), live);

@@ -81,13 +81,15 @@ export class DocumentIngest {
     @Inject(METRICS) private readonly metrics: Pick<Metrics, 'count'>,
   ) {}
 
-  async ingest(event: KnowledgeProposed, signal: AbortSignal): Promise<HandlerOutcome> {
+  /** `redriven`: a person wants a document that was given up to be read again. */
+  async ingest(event: KnowledgeProposed, signal: AbortSignal, redriven = false): Promise<HandlerOutcome> {
     const { document } = event.data;
     if (!document) return [];
     const { embedder, vectors } = this;
     const work = this.workOf(event, document);
     try {
-      const record = await this.open(work);
+      const found = await this.open(work);
+      const record = redriven && found.status === 'failed' ? await this.reopen(work) : found;
       if (record.status === 'ready' || record.status === 'failed') return [];
       if (!this.reader || !vectors || !embedder)
         throw new Failure('VECTORS_UNAVAILABLE', 'This installation has no vector store: set `stores.chroma`.', {
@@ -226,15 +228,22 @@ export class DocumentIngest {
     return record;
   }
 
-  /** Throws Gone if the document was removed, uploaded again or given up by another delivery of its proposal. */
-  private async update({ tenant, document, take }: Work, change: Partial<StoredDocument>): Promise<'written'> {
+  /** Queues a document again that was given up. Throws Gone. */
+  private async reopen(work: Work): Promise<StoredDocument> {
+    await this.update(work, { status: 'queued', done: 0, problem: null }, true);
+    this.logger.info('A document that was given up is read again.', { document: work.document.id });
+    return this.open(work);
+  }
+
+  /** Throws Gone if the document was removed, uploaded again or, unless it is to be `revived`, given up by another delivery of its proposal. */
+  private async update({ tenant, document, take }: Work, change: Partial<StoredDocument>, revived = false): Promise<'written'> {
     const name = documentSetting(tenant, document.collection, document.id);
     for (let attempt = 0; attempt < tries; attempt += 1) {
       const stored = await this.state.settings.read(name);
       const record = stored ? StoredDocument.parse(stored.value) : null;
       if (!stored || !record || record.status === 'deleted') throw new Gone('removed');
       if (record.take !== take) throw new Gone('superseded');
-      if (record.status === 'failed') throw new Gone('failed');
+      if (record.status === 'failed' && !revived) throw new Gone('failed');
       if (Object.entries(change).every(([key, value]) => JSON.stringify(record[key as keyof StoredDocument]) === JSON.stringify(value)))
         return 'written';
       const next: StoredDocument = { ...record, ...change, updatedAt: await this.state.now() };

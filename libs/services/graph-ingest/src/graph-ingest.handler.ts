@@ -106,7 +106,7 @@ export class GraphIngestHandler {
   async onProposed(@Payload() event: KnowledgeProposed, @Ctx() context: DeliveryContext): Promise<HandlerOutcome> {
     const { kind, tenant, about, rating } = event.data;
     if (kind === 'erasure') return this.forget(tenant, about);
-    if (kind === 'document') return this.documents.ingest(event, context.signal);
+    if (kind === 'document') return this.documents.ingest(event, context.signal, context.redriven);
     if (kind === 'correction') this.logger.info('A correction could not be learned; only its rating counts.', { run: about ?? undefined });
     if (kind !== 'feedback' || about === null || rating === null || rating === 3) return [];
     return this.whileAvailable(async () => {

@@ -1,4 +1,5 @@
 import { oneLine } from '../prompts/quoting.js';
+import { EndlessCall } from './bounded.js';
 
 /** Longest message of an error of an extension that is shown, in characters. */
 const longestMessage = 400;
@@ -11,6 +12,7 @@ const place = /([^\s()/]+\.[cm]?[jt]s:\d+:\d+)\)?$/;
 
 /** What an extension threw, as a sentence for its author, with the name of the file and the line. */
 export function blame(error: unknown): string {
+  if (error instanceof EndlessCall) return error.message;
   const said = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   const words = oneLine(said).slice(0, longestMessage);
   const frames = (error instanceof Error ? (error.stack ?? '') : '').split('\n').filter((line) => line.trimStart().startsWith('at '));

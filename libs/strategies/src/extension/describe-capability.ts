@@ -2,6 +2,8 @@ import { Failure } from '@conclave/contracts';
 import type * as z from 'zod';
 import { defineCapability, type CapabilityDeclaration } from '../capabilities/declaration.js';
 import { faultsOf } from '../asks/json-form.js';
+import { blame } from './blame.js';
+import { callsOfModule } from './bounded.js';
 import { unknownMembers } from './members.js';
 
 /** Input of an extension's capability. */
@@ -61,14 +63,22 @@ export function describeCapability(description: CapabilityDescription): Extensio
   if (args !== undefined && typeof (args as { safeParse?: unknown } | null)?.safeParse !== 'function')
     faults.push('has `args` that are not a schema of `z`, such as z.strictObject({ harbour: z.string() })');
   if (faults.length > 0) throw new Failure('CONFIGURATION_INVALID', `The capability "${name}" ${faults.join('; it ')}.`);
+  const ours = callsOfModule();
+  const what = `perform of the capability "${name}"`;
   const declaration = defineCapability({
     name,
     forPlanner,
     query: 'given',
     takesArguments: true,
     faults: ({ id, args: given }) => {
-      const read = args?.safeParse(given ?? {});
-      return !read || read.success ? [] : faultsOf(read.error).map((fault) => `Arguments of task "${id}": ${fault}`);
+      if (!args) return [];
+      const of = `Arguments of task "${id}":`;
+      try {
+        const read = ours.call(`args of the capability "${name}"`, () => args.safeParse(given ?? {}));
+        return read.success ? [] : faultsOf(read.error).map((fault) => `${of} ${fault}`);
+      } catch (error) {
+        return [`${of} the schema of "${name}" failed: ${blame(error)}`];
+      }
     },
     input: ({ task: { spec } }) => ({
       kind: 'values',
@@ -80,6 +90,7 @@ export function describeCapability(description: CapabilityDescription): Extensio
     declaration,
     repeatable: more.repeatable ?? false,
     // Arguments are sent as the plan wrote them: values that a schema makes from them, such as a date, are not JSON.
-    perform: async (task, working) => perform(args ? { ...task, args: args.parse(task.args) } : task, working),
+    perform: async (task, working) =>
+      ours.wait(what, async () => ours.call(what, () => perform(args ? { ...task, args: args.parse(task.args) } : task, working))),
   };
 }

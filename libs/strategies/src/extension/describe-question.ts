@@ -6,6 +6,7 @@ import { inputOf, outputOf } from '../asks/task-schemas.js';
 import { jsonIn } from '../replies/json-reply.js';
 import type { PromptMessage } from '../prompts/quoting.js';
 import { blame } from './blame.js';
+import { callsOfModule } from './bounded.js';
 import { jsonFault, kindOf } from './json-values.js';
 import { unknownMembers } from './members.js';
 import { WrittenTask } from './moves.js';
@@ -79,13 +80,14 @@ export function describeQuestion(description: QuestionDescription<Values, Values
   checked('question', description as unknown as QuestionDescription<never, never>);
   const { name, prompt, read, reAsks = 1, ...more } = description;
   const what = `question "${name}"`;
+  const { call: bounded } = callsOfModule();
   const ask: Ask<Extract<TaskInput, { kind: 'values' }>, Extract<TaskOutput, { kind: 'values' }>> = {
     name,
     input: inputOf('values'),
     output: outputOf('values'),
-    prompt: ({ values }) => messagesOf(what, () => prompt(values)),
+    prompt: ({ values }) => messagesOf(what, () => bounded(`prompt of the ${what}`, () => prompt(values))),
     read: (said, { values }) => {
-      const reading = readingOf(what, () => read({ ...said, json: jsonIn(said.text) }, values));
+      const reading = readingOf(what, () => bounded(`read of the ${what}`, () => read({ ...said, json: jsonIn(said.text) }, values)));
       return 'faults' in reading ? reading : { output: { kind: 'values', values: reading.output } };
     },
     reAsks,
@@ -106,14 +108,15 @@ export const describePlanAsk = (description: QuestionDescription<PlanAsked, z.in
   checked('planAsk', description as unknown as QuestionDescription<never, never>);
   const { name, prompt, read, reAsks = 2, ...more } = description;
   const what = `planAsk "${name}"`;
+  const { call: bounded } = callsOfModule();
   return {
     name,
     // Not checked: it comes from the engine.
     input: z.custom<PlanAsked>(),
     output: PlanRead as unknown as z.ZodType<PlanSaid>,
-    prompt: (input) => messagesOf(what, () => prompt(input)),
+    prompt: (input) => messagesOf(what, () => bounded(`prompt of the ${what}`, () => prompt(input))),
     read: (said, input) => {
-      const reading = readingOf(what, () => read({ ...said, json: jsonIn(said.text) }, input));
+      const reading = readingOf(what, () => bounded(`read of the ${what}`, () => read({ ...said, json: jsonIn(said.text) }, input)));
       return reading as ParsedReply<PlanSaid>;
     },
     reAsks,

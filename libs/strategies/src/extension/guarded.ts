@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { faultsOf } from '../asks/json-form.js';
 import type { AskedJudge, AskingStrategy } from '../asks/asked-judge.js';
 import { blame } from './blame.js';
+import { callsOfModule } from './bounded.js';
 import { frozen, jsonFault, kindOf } from './json-values.js';
 import { readMoves, readPlan, writtenDraft } from './moves.js';
 
@@ -25,11 +26,12 @@ const PlannerInput = z.object({ results: z.array(z.unknown()).optional(), asked:
 export function guarded<Own>(strategy: AskingStrategy<Own>): AskingStrategy<Own> {
   const { id } = strategy;
   const judgeNames = Object.keys(strategy.judges);
+  const { call: bounded } = callsOfModule();
   /** Calls a function of the strategy and reads what it returns; `read` throws a sentence for anything wrong. */
   const called = <T>(where: string, call: () => unknown, read: (given: unknown) => T): T => {
     let given: unknown;
     try {
-      given = call();
+      given = bounded(`${where} of the strategy "${id}"`, call);
     } catch (error) {
       throw new StrategyFault(id, where, blame(error), error);
     }

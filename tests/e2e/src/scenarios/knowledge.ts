@@ -80,5 +80,42 @@ export function knowledgeScenarios(system: () => System): void {
       });
       expect((await send(1, 'DELETE', '/collections/ships')).status).toBe(200);
     });
+
+    it('gives a document up whose readers are killed again and again, and reads it when its dead letter is re-driven', async () => {
+      expect(await send(2, 'POST', '/collections', { name: 'wrecks', description: 'Wrecks.' })).toMatchObject({ status: 201 });
+      const text = Array.from({ length: 12_000 }, (_, n) => `Wreck ${n} lies off harbour ${n % 97} below the ice.`).join('\n');
+      const { id } = (await send(1, 'POST', '/collections/wrecks/documents', { name: 'wrecks.txt', mime: 'text/plain', text })).body;
+      const look = async () =>
+        (await send(1, 'GET', `/collections/wrecks/documents/${String(id)}`)).body as {
+          status: string;
+          problem: string | null;
+          chunks: { done: number; total: number };
+        };
+      const process = system().process('graph-ingest');
+      // On Kafka the first death of a record is not known.
+      for (let deaths = 0, done = 0; deaths < (system().mode === 'embedded' ? 3 : 4); deaths += 1) {
+        const before = done;
+        ({ done } = await until('some more of it', async () => (({ chunks }) => chunks.done > before && chunks)(await look()), {
+          timeoutMs: 30_000,
+        }));
+        await process.kill('SIGKILL');
+        await process.ready();
+      }
+      const given = await until('its end', async () => ((found) => found.status === 'failed' && found)(await look()), {
+        timeoutMs: 60_000,
+      });
+      expect(given.problem).toContain('Three processes died while they were reading it.');
+      const { data } = (await send(1, 'GET', '/admin/dead-letters')).body as { data: { id: string; runId: string; reason: string }[] };
+      const letters = data.filter(({ runId }) => runId === id);
+      expect(letters).toEqual([expect.objectContaining({ reason: 'killed_process', group: 'graph-ingest' })]);
+      const redriven = await send(1, 'POST', `/admin/dead-letters/${letters[0]!.id}/redrive`, {});
+      expect(redriven.body).toMatchObject({ effects: [expect.stringContaining('A re-drive reads it again')] });
+      const read = await until('all of it', async () => ((found) => found.status === 'ready' && found)(await look()), {
+        timeoutMs: 60_000,
+        everyMs: 100,
+      });
+      expect(read).toMatchObject({ problem: null, chunks: { done: read.chunks.total } });
+      expect((await send(1, 'DELETE', '/collections/wrecks')).status).toBe(200);
+    }, 180_000);
   });
 }

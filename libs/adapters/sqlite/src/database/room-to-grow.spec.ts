@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { closeSync, readdirSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -39,6 +40,16 @@ describe('a store that may not grow', () => {
 
   it('from the beginning is not opened, for the same reason', async () => {
     expect(await writing(64)).toMatchObject({ opened: false, code: 'STORE_FULL', message: expect.stringContaining('EFBIG') });
+  });
+
+  it.each(['sync', 'close'] as const)('where a write is accepted and refused at the %s, as on NFS, says so', (when) => {
+    const refusing = (file: number): void => {
+      if (when === 'close') closeSync(file);
+      throw Object.assign(new Error('quota'), { code: 'Unknown system error', errno: -constants.errno.EDQUOT });
+    };
+    expect(refusedGrowth(join(folder, 'conclave.db'), { [when]: refusing })).toMatch(/quota .* \(EDQUOT\)$/);
+    expect(readdirSync(folder)).toEqual([]);
+    expect(refusedGrowth(join(folder, 'conclave.db'))).toBeNull();
   });
 
   it('is told apart from one whose device fails', () => {

@@ -1,5 +1,5 @@
-import { closeSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
-import { growthRefusals } from '@conclave/ports';
+import { closeSync, fsyncSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
+import { growthRefusal } from '@conclave/ports';
 
 /** Bytes of a trial write: more than one page with the head of its frame. */
 const trialBytes = 8_192;
@@ -9,9 +9,10 @@ const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false 
 /**
  * Why the files of a database may not grow, as a sentence with the code of the operating system; null if they may. SQLite reports only a
  * full disk as such, and a quota or a limit of a file's size as "disk I/O error". So a file beside it is written where the longest file of
- * the database ends, and removed again.
+ * the database ends, and removed again. It is also synchronised: network file systems such as NFS accept a write and refuse it then, or when
+ * the file is closed.
  */
-export function refusedGrowth(database: string): string | null {
+export function refusedGrowth(database: string, { sync = fsyncSync, close = closeSync } = {}): string | null {
   const trial = `${database}-trial`;
   try {
     const from = Math.max(sizeOf(database), sizeOf(`${database}-wal`));
@@ -19,13 +20,17 @@ export function refusedGrowth(database: string): string | null {
     try {
       // A write up to a limit is accepted in part.
       for (let at = 0; at < trialBytes;) at += writeSync(file, Buffer.alloc(trialBytes - at, 0xa5), 0, trialBytes - at, from + at);
-      return null;
+      sync(file);
     } finally {
-      closeSync(file);
-      rmSync(trial, { force: true });
+      try {
+        close(file);
+      } finally {
+        rmSync(trial, { force: true });
+      }
     }
+    return null;
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? '';
-    return Object.hasOwn(growthRefusals, code) ? `${growthRefusals[code]} (${code})` : null;
+    const refusal = growthRefusal(error);
+    return refusal && `${refusal.sentence} (${refusal.code})`;
   }
 }

@@ -166,6 +166,7 @@ export interface WorldOptions {
       GatewayOptions,
       | 'openTrial'
       | 'recordPrompts'
+      | 'repetitionLimit'
       | 'consoleFolder'
       | 'configuredProviders'
       | 'processId'

@@ -125,6 +125,7 @@ export class CallRecords {
         caller,
         startedAt,
         durationMs: Math.max(0, Math.round(reply?.durationMs ?? Date.now() - startedAt)),
+        ...(reply?.repeated ? { repeated: reply.repeated } : {}),
         firstTokenMs: reply?.firstTokenMs === null || reply === null ? null : Math.round(reply.firstTokenMs),
       },
     );

@@ -14,6 +14,7 @@ import { CallRecords, usedBy } from './call-records.js';
 import type { ChunkFrame } from './chat-shapes.js';
 import { DirectStream } from './direct-stream.js';
 import type { PassedQuestion } from './passed-request.js';
+import { repetitionEnd, unlessRepeating } from './repeating-streams.js';
 import { inShape } from './utility-requests.js';
 
 /** The caller, and the API it used. */
@@ -110,7 +111,11 @@ export class DirectCalls {
     return this.options.providers
       .call(ref, callId)
       .make({ signal, deadline: until }, (timeoutMs) =>
-        this.models.pass({ model: ref, body, timeoutMs, ...(attempts ? { attempts } : {}) }, { signal, ...(onChunk ? { onChunk } : {}) }),
+        unlessRepeating(
+          { models: this.models, limit: this.options.repetitionLimit ?? 0, logger: this.options.logger },
+          { model: ref, body, timeoutMs, ...(attempts ? { attempts } : {}) },
+          { signal, ...(onChunk ? { onChunk } : {}) },
+        ),
       );
   }
 
@@ -119,10 +124,11 @@ export class DirectCalls {
     response: Response,
     { includeUsage }: PassedQuestion,
     { frame, shape, stream }: { readonly frame: ChunkFrame; readonly shape: AnswerShape; readonly stream: DirectStream | null },
-    { usage }: PassedReply,
+    { usage, repeated }: PassedReply,
     whole: JsonObject | null,
   ): Promise<void> {
     if (stream) {
+      if (repeated) for (const chunk of repetitionEnd(frame, includeUsage ? usage : null)) stream.take(chunk);
       if (whole) for (const chunk of chunksOf(whole, includeUsage)) stream.take(chunk);
       await this.kept(shape, frame, null);
       stream.finish();

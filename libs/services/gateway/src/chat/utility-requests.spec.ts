@@ -1,10 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { CallRecorded } from '@conclave/contracts';
 import type { ModelInfo } from '@conclave/ports';
 import { until } from '@conclave/test-support';
 import { SseClient } from '../__fixtures__/sse-client.js';
 import { reply, template, World } from '../__fixtures__/world.js';
-import { smallModel } from './utility-requests.js';
+import type { ChatQuestion } from './chat-request.js';
+import { readUtility, smallModel } from './utility-requests.js';
 
 let world: World;
 beforeEach(async () => {
@@ -125,4 +126,17 @@ describe('the small model', () => {
     expect(smallModel(priced, [])).toBe('mini@p');
     expect(smallModel(own('big@p', 'mini@p'), [])).toBe('big@p');
   });
+});
+
+it('reads the words of a first question once to see whether it asks for a title', () => {
+  const matched = jest.spyOn(RegExp.prototype, 'test');
+  try {
+    const question = { system: null, goal: 'Why is the sky blue?', given: [], conversation: [] } as unknown as ChatQuestion;
+    expect(readUtility(question, {})).toBeNull();
+    // The first pattern of `asksForTitle`.
+    const ofTitle = matched.mock.calls.filter((_call, n) => (matched.mock.contexts[n] as RegExp).source.includes('nothing else'));
+    expect(ofTitle.filter(([text]) => text === question.goal)).toHaveLength(1);
+  } finally {
+    matched.mockRestore();
+  }
 });

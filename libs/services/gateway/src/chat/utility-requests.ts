@@ -13,8 +13,8 @@ export function readUtility(question: ChatQuestion, headers: RequestHeaders): Ut
   if (question.given.length > 0) return null;
   // The chat itself may be in the messages: its title is wanted in the system prompt, or in the last message.
   const titled = [question.system ?? '', question.goal].find(asksForTitle);
-  if (titled !== undefined) return utilityPromptOf(titled);
-  return question.conversation.length === 0 ? readUtilityPrompt(question.goal) : null;
+  if (titled !== undefined) return utilityPromptOf(titled, true);
+  return question.conversation.length === 0 ? readUtilityPrompt(question.goal, false) : null;
 }
 
 /** Members passed on to the small model: the messages, and the length, sampling and format of the reply. */

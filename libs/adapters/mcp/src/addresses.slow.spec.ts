@@ -233,6 +233,11 @@ describe('a hostile address', () => {
   it.each<[string, RequestListener, string]>([
     ['is no tool server', (_q, response) => void response.end('<html>'), 'Check its address'],
     ['wants another key', (_q, response) => void response.writeHead(401).end(), 'headers_env'],
+    [
+      'wants OAuth',
+      (_q, response) => void response.writeHead(401, { 'www-authenticate': 'Bearer resource_metadata="https://one.example/a"' }).end(),
+      'OAuth, which is not supported',
+    ],
     ['says nothing', () => undefined, 'not ready within'],
     ['lists no tools', rude(() => undefined, { tools: 7 }), 'protocol'],
   ])('is reported as one that %s, without a wait', async (_name, listener, words) => {

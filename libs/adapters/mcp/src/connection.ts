@@ -35,6 +35,8 @@ export class ServerConnection {
   private listedAt = 0;
   private listing: Promise<void> | null = null;
   private listAgain: NodeJS.Timeout | null = null;
+  /** Sentences on the tools that the last list left out. */
+  private left: readonly string[] = [];
   private failure: Failure | null = null;
   private ready = false;
   private endedEarly = false;
@@ -45,13 +47,15 @@ export class ServerConnection {
     { jsonSchemaValidator: new CfWorkerJsonSchemaValidator() },
   );
   private readonly program: ProgramTransport | null;
+  private readonly programLog: ProgramLog;
   private readonly address: StreamableHTTPClientTransport | null;
   private readonly guard: GuardedFetch;
 
   constructor(private readonly parts: ConnectionParts) {
     const { launch, bounds, name, logger } = parts;
     this.guard = new GuardedFetch(bounds, { onLost: (id, failure) => this.lose(id, failure) });
-    this.program = launch.kind === 'program' ? new ProgramTransport(launch, bounds, new ProgramLog(name, logger)) : null;
+    this.programLog = new ProgramLog(name, logger);
+    this.program = launch.kind === 'program' ? new ProgramTransport(launch, bounds, this.programLog) : null;
     this.address =
       launch.kind === 'address'
         ? new StreamableHTTPClientTransport(new URL(launch.url), {
@@ -63,8 +67,12 @@ export class ServerConnection {
 
   /** Connects and lists the tools. Call it once. Throws TOOL_SERVER_UNAVAILABLE or TOOL_RESULT_TOO_LARGE. */
   async open(): Promise<void> {
-    const { connectMs } = this.parts.bounds;
-    const late = setTimeout(() => this.drop(new Failure('TOOL_SERVER_UNAVAILABLE', `It was not ready within ${connectMs} ms.`)), connectMs);
+    const { startMs, connectMs } = this.parts.bounds;
+    const ms = this.program ? startMs : connectMs;
+    const late = setTimeout(() => {
+      const options = this.program ? { context: { said: this.programLog.last } } : {};
+      this.drop(new Failure('TOOL_SERVER_UNAVAILABLE', `It was not ready within ${ms} ms.`, options));
+    }, ms);
     try {
       await this.begin();
       this.ready = true;
@@ -206,7 +214,9 @@ export class ServerConnection {
         timeout: neverMs,
       });
     const { tools, left } = await listTools(ask, bounds).finally(() => clearTimeout(late));
-    for (const sentence of left) logger.warn(`Tools of ${name} are left out. ${sentence}`);
+    // The list is read every minute; what it leaves out is said once.
+    for (const sentence of left) if (!this.left.includes(sentence)) logger.warn(`Tools of ${name} are left out. ${sentence}`);
+    this.left = left;
     this.tools = tools;
   }
 

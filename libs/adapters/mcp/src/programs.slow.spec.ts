@@ -144,6 +144,14 @@ describe('a program', () => {
     expect(log.some(({ message }) => message.includes('the key sk-[redacted] is missing'))).toBe(true);
   });
 
+  it('may take longer to start than an address to answer; when it takes too long, its last line is reported', async () => {
+    const slow = open({ one: plainProgram('late') }, { bounds: { connectMs: 300 } });
+    expect((await slow.call('one.echo', { text: 'tea' })).content).toBe('tea');
+    const { tools, failure } = open({ one: plainProgram('late') }, { bounds: { startMs: 300 } });
+    expect((await failure('one.echo', { text: 'tea' })).detail).toBe('`one`: It was not ready within 300 ms.');
+    expect(tools.status()[0]!.error).toMatch(/It said: fetching packages$/);
+  });
+
   it('does not outlive its connection, even if it ignores signals, and neither do its children', async () => {
     const file = join(folder, 'stubborn');
     const { tools, call } = open({ one: plainProgram('stubborn', file) });

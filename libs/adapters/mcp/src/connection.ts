@@ -4,12 +4,13 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ToolListChangedNotificationSchema, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import pTimeout from 'p-timeout';
 import { apiVersion, Failure } from '@conclave/contracts';
 import type { Logger } from '@conclave/platform';
 import type { JsonObject, ToolReply } from '@conclave/ports';
 import type { ServerBounds } from './bounds.js';
-import { callFailure, connectFailure } from './failures.js';
-import { GuardedFetch } from './guarded-fetch.js';
+import { callFailure, connectFailure, takesNoMessages } from './failures.js';
+import { GuardedFetch, isEventStream } from './guarded-fetch.js';
 import type { Launch } from './launch-plan.js';
 import { LostReply } from './lost-reply.js';
 import { ProgramLog } from './program-log.js';
@@ -25,6 +26,13 @@ export interface ConnectionParts {
   /** Called once, when the connection has ended by itself or was dropped. */
   onEnd(failure: Failure): void;
 }
+
+/** Milliseconds for an answer to the question whether a server speaks the old transport. */
+const oldTransportMs = 2_000;
+const oldTransport = new Failure(
+  'TOOL_SERVER_UNAVAILABLE',
+  'It speaks the old transport HTTP with SSE, which is not supported. Use its address for streamable HTTP, which often ends in /mcp, or start it as a program.',
+);
 
 /** Longer than any call: this class does the timing, so that a server cannot fake one of our timeouts. */
 const neverMs = 2_147_483_647;
@@ -78,7 +86,8 @@ export class ServerConnection {
       this.ready = true;
       if (this.endedEarly) throw this.ended();
     } catch (error) {
-      const failure = this.failure ?? this.program?.failure ?? connectFailure(error);
+      const isOld = takesNoMessages(error) && (await this.speaksOldTransport());
+      const failure = this.failure ?? this.program?.failure ?? (isOld ? oldTransport : connectFailure(error));
       this.drop(failure);
       throw failure;
     } finally {
@@ -88,6 +97,21 @@ export class ServerConnection {
 
   get pid(): number | null {
     return this.program?.pid ?? null;
+  }
+
+  /** Whether the address streams events to a request without a message, as servers before streamable HTTP do. */
+  private async speaksOldTransport(): Promise<boolean> {
+    const { launch } = this.parts;
+    if (launch.kind !== 'address') return false;
+    try {
+      const asked = this.guard.fetch(launch.url, { headers: { ...launch.headers, accept: 'text/event-stream' } });
+      const response = await pTimeout(asked, { milliseconds: oldTransportMs });
+      await response.body?.cancel();
+      return response.ok && isEventStream(response);
+    } catch {
+      // It is only asked to explain an earlier failure, which is reported.
+      return false;
+    }
   }
 
   private async begin(): Promise<void> {

@@ -74,7 +74,7 @@ export class GuardedFetch {
       end();
       return response;
     }
-    const stream = /^\s*text\/event-stream\b/i.test(response.headers.get('content-type') ?? '');
+    const stream = isEventStream(response);
     const longest = this.bounds.messageBytes;
     const event = new EventBytes();
     let total = 0;
@@ -134,6 +134,8 @@ class EventBytes {
     return this.bytes;
   }
 }
+
+export const isEventStream = ({ headers }: Response): boolean => /^\s*text\/event-stream\b/i.test(headers.get('content-type') ?? '');
 
 /** Servers that need OAuth name the document that describes how to sign in (RFC 9728). */
 const asksForOAuth = ({ headers }: Response): boolean => /\bresource_metadata\s*=/i.test(headers.get('www-authenticate') ?? '');

@@ -45,7 +45,7 @@ export class ProgramTransport implements Transport {
       this.child = child;
       child.once('spawn', resolve);
       child.once('error', (error: NodeJS.ErrnoException) => {
-        const why = error.code === 'ENOENT' ? `There is no program \`${command}\`.` : `\`${command}\` cannot be started: ${error.code}.`;
+        const why = error.code === 'ENOENT' ? noProgram(command) : `\`${command}\` cannot be started: ${error.code}.`;
         this.failure ??= new Failure('TOOL_SERVER_UNAVAILABLE', why, { cause: error });
         reject(this.failure);
       });
@@ -154,6 +154,9 @@ export class ProgramTransport implements Transport {
       this.kill(new Failure('TOOL_SERVER_UNAVAILABLE', 'The output of its program does not follow the protocol of MCP servers.'));
   }
 }
+
+const noProgram = (command: string): string =>
+  `There is no program \`${command}\`.${/\S\s+\S/.test(command) ? ' Its arguments belong under `args`, as a list.' : ''}`;
 
 function messageIn(line: string): JSONRPCMessage | null {
   try {

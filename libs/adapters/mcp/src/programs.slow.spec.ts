@@ -136,8 +136,13 @@ describe('a program', () => {
   });
 
   it('is logged with its output when it is missing or ends at once, without telling the caller', async () => {
-    const { tools, failure, log } = open({ gone: { command: 'no-such-program', allow: true }, ends: plainProgram('ends-at-once') });
+    const { tools, failure, log } = open({
+      gone: { command: 'no-such-program', allow: true },
+      ends: plainProgram('ends-at-once'),
+      whole: { command: 'npx -y some-server', allow: true },
+    });
     expect((await failure('gone.x')).detail).toBe('`gone`: There is no program `no-such-program`.');
+    expect((await failure('whole.x')).detail).toMatch(/no program `npx -y some-server`\. Its arguments belong under `args`/);
     expect((await failure('ends.x')).detail).toBe('`ends`: Its program ended with code 3.');
     expect(tools.status()[1]!.error).toContain('It said: the key');
     // The log redacts what looks like a key.

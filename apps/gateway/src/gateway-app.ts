@@ -41,6 +41,7 @@ export const openTemplates = ({
     canSearch: ports.canSearch,
     canRecall: ports.canRecall,
     offers: settingOffers(ports.state, logger),
+    onWarning: (warning) => logger.warn(warning),
     onOffersFailed: (error) => logger.warn('The settings could not be read; templates stay as they are.', { error }),
   });
 

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import type { Toolbox } from './tools/index.js';
-import { listedTools, openServer } from './server.js';
+import { connect, listedTools, openServer } from './server.js';
 
 export interface HttpOptions {
   host: string;
@@ -60,7 +60,7 @@ export async function serveHttp(toolbox: Toolbox, { host, port, allowedHosts = [
       'close',
       () => void Promise.all([transport.close(), server.close()]).catch((error: Error) => log(`Closing failed: ${error.message}`)),
     );
-    await server.connect(transport as Parameters<typeof server.connect>[0]);
+    await connect(server, transport as Parameters<typeof connect>[1]);
     await transport.handleRequest(request, response);
   }
 

@@ -1,7 +1,7 @@
 import { type Readable, type Writable, Transform, type TransformCallback } from 'node:stream';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import type { Toolbox } from './tools/index.js';
-import { listedTools, openServer } from './server.js';
+import { connect, listedTools, openServer } from './server.js';
 
 /** An id near either end of a message, as clients write it. */
 const id = /"id"\s*:\s*(\d{1,15}|"[^"\\]{1,100}")/;
@@ -64,7 +64,7 @@ export async function serveStdio(toolbox: Toolbox, input: Readable, output: Writ
   });
   const server = openServer(toolbox, listedTools(toolbox));
   const ended = new Promise<void>((resolve) => lines.once('end', resolve).once('close', resolve));
-  await server.connect(new StdioServerTransport(input.pipe(lines), output, { maxBufferSize: 2 * longestMessage }));
+  await connect(server, new StdioServerTransport(input.pipe(lines), output, { maxBufferSize: 2 * longestMessage }));
   toolbox.warm();
   await ended;
   await server.close();

@@ -239,13 +239,13 @@ async function toolsCheck({ loaded, logger }: CheckOptions): Promise<readonly Fi
     // Each list is awaited only briefly, and on a busy machine a program may still be starting, so there are up to three tries.
     for (let tries = 0; tries < 3 && servers.status().some(({ ok: works, error }) => !works && error === null); tries += 1)
       await servers.offers();
-    return servers
-      .status()
-      .map(({ name, ok: works, error, tools }) =>
-        works && error === null
-          ? ok(`${name} offers ${tools} ${tools === 1 ? 'tool' : 'tools'}.`)
-          : problem(`${name}: ${error ?? 'it does not answer.'} Correct it under \`mcp\`, or set \`enabled: false\`.`),
+    return servers.status().map(({ name, ok: works, error, tools }) => {
+      if (error !== null) return problem(`${name}: ${error} Correct it under \`mcp\`, or set \`enabled: false\`.`);
+      if (works) return ok(`${name} offers ${tools} ${tools === 1 ? 'tool' : 'tools'}.`);
+      return warning(
+        `${name} has not listed its tools yet. The first start of a program takes longer if \`npx\` or \`uvx\` has to fetch it: check again.`,
       );
+    });
   } finally {
     await servers.close();
   }

@@ -28,11 +28,12 @@ export const levels = {
  */
 export const ofEmbedded = /\/(readme|examples|pages|configuration-keys|own-experts|hostile-models)\.e2e\.spec\.ts$/;
 
-/** Third-party clients, by what they need: `npm test` runs them in embedded mode, `npm run test:surface` in both. */
+/** Third-party clients and tool servers, by what they need: `npm test` runs them in embedded mode, `npm run test:surface` in both. */
 export const ofClients = {
   node: /\/clients\.e2e\.spec\.ts$/,
   python: /\/python-clients\.e2e\.spec\.ts$/,
   browser: /\/browser-clients\.e2e\.spec\.ts$/,
+  tools: /\/tool-servers\.e2e\.spec\.ts$/,
 };
 
 /** Levels that run unless one is chosen: all that need no server. */

@@ -58,15 +58,20 @@ export const suites = () => [
   ...integration().filter(({ name }) => !ofOutside.includes(name)),
 ];
 
-/** Where each kind of third-party client runs, and what it needs in addition to Node. */
-const clients = { node: ['in Node', []], python: ['in Python', ['python-clients']], browser: ['in Chromium', ['chromium']] };
-/** The suite of one kind of third-party client in one mode. */
+/** Each kind of third-party client and server, and what it needs in addition to Node. */
+const clients = {
+  node: ['Third-party clients in Node', []],
+  python: ['Third-party clients in Python', ['python-clients']],
+  browser: ['Third-party clients in Chromium', ['chromium']],
+  tools: ['Third-party tool servers', []],
+};
+/** The suite of one kind of third-party client or server in one mode. */
 function ofSurface(kind, mode, servers = []) {
   const name = `clients-${kind}-${mode}`;
   const args = [jest, '--json', `--outputFile=.results/${name}.json`, ofClients[kind].source];
-  const [where, needs] = clients[kind];
+  const [title, needs] = clients[kind];
   const rest = { level: `e2e-${mode}`, args, files: 1, limit: 700, needs: [...needs, ...servers] };
-  return { name, title: `Third-party clients ${where}, ${mode}`, ...rest };
+  return { name, title: `${title}, ${mode}`, ...rest };
 }
 
 /** The web console in Chromium, served by the built program. */

@@ -107,7 +107,9 @@ describe('doctor, embedded', () => {
         'providers:',
         `  good: { base_url: "${models.url}", api_key_env: GOOD }`,
         '  away: { base_url: "http://127.0.0.1:9/v1" }',
-        'mcp: { gone: { url: "http://127.0.0.1:9/mcp" } }',
+        'mcp:',
+        '  gone: { url: "http://127.0.0.1:9/mcp" }',
+        '  late: { command: node, args: ["-e", "setTimeout(() => {}, 60000)"], allow: true }',
         'math: { python: /nowhere/python }',
         'search: { corpus: ./empty }',
       ].join('\n'),
@@ -116,6 +118,7 @@ describe('doctor, embedded', () => {
     expect([of('configuration'), code]).toEqual([[expect.stringMatching(/^ok: /)], exitCodes.failed]);
     expect(of('models')).toEqual(['ok: good answers with 2 models.', expect.stringMatching(/^problem: away does not answer .*base_url/)]);
     expect(of('tools')).toContainEqual(expect.stringMatching(/^problem: gone: .*under `mcp`/));
+    expect(of('tools')).toContainEqual(expect.stringMatching(/^warning: late has not listed its tools yet\. .*check again/));
     expect(of('mathematics')).toEqual([expect.stringMatching(/^problem: \/nowhere\/python has no SymPy.*math\.python/)]);
     expect(of('search')).toEqual([expect.stringMatching(/^warning: .*empty contains no file to search/)]);
   });

@@ -233,6 +233,20 @@ describe('a hostile address', () => {
   it.each<[string, RequestListener, string]>([
     ['is no tool server', (_q, response) => void response.end('<html>'), 'Check its address'],
     ['wants another key', (_q, response) => void response.writeHead(401).end(), 'headers_env'],
+    [
+      'wants OAuth',
+      (_q, response) => void response.writeHead(401, { 'www-authenticate': 'Bearer resource_metadata="https://one.example/a"' }).end(),
+      'OAuth, which is not supported',
+    ],
+    [
+      'speaks only the old transport',
+      ({ method }, response) =>
+        void (method === 'GET'
+          ? response.writeHead(200, { 'content-type': 'text/event-stream' }).write('event: endpoint\ndata: /message?sessionId=1\n\n')
+          : response.writeHead(405).end()),
+      'old transport HTTP with SSE, which is not supported',
+    ],
+    ['has nothing at this path', (_q, response) => void response.writeHead(404).end(), 'status 404'],
     ['says nothing', () => undefined, 'not ready within'],
     ['lists no tools', rude(() => undefined, { tools: 7 }), 'protocol'],
   ])('is reported as one that %s, without a wait', async (_name, listener, words) => {

@@ -1,6 +1,8 @@
 /** Limits on what a tool server may cost this process. Times in milliseconds, sizes in bytes. */
 export interface ServerBounds {
-  /** From the start of a program, or the first request to an address, to its list of tools. */
+  /** From the start of a program to its list of tools. `npx` and `uvx` fetch a package at its first start. */
+  readonly startMs: number;
+  /** From the first request to an address to its list of tools; also for every later list. */
   readonly connectMs: number;
   /** How long `offers` waits for servers that are not connected yet. */
   readonly offersMs: number;
@@ -22,11 +24,15 @@ export interface ServerBounds {
   readonly schemaBytes: number;
   /** Time to read one schema and check one value; patterns of a schema may never finish. */
   readonly schemaMs: number;
+  /** Lines of a program in `strayMs` that are not messages, such as a greeting, or a line of a log per call. */
+  readonly strayLines: number;
+  readonly strayMs: number;
   /** Unsolicited messages in one second. */
   readonly unasked: number;
 }
 
 export const usualBounds: ServerBounds = {
+  startMs: 60_000,
   connectMs: 15_000,
   offersMs: 3_000,
   pingMs: 3_000,
@@ -39,5 +45,7 @@ export const usualBounds: ServerBounds = {
   tools: 256,
   schemaBytes: 64 * 1024,
   schemaMs: 1_000,
+  strayLines: 100,
+  strayMs: 60_000,
   unasked: 1_000,
 };

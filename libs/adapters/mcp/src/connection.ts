@@ -4,12 +4,13 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ToolListChangedNotificationSchema, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import pTimeout from 'p-timeout';
 import { apiVersion, Failure } from '@conclave/contracts';
 import type { Logger } from '@conclave/platform';
 import type { JsonObject, ToolReply } from '@conclave/ports';
 import type { ServerBounds } from './bounds.js';
-import { callFailure, connectFailure } from './failures.js';
-import { GuardedFetch } from './guarded-fetch.js';
+import { callFailure, connectFailure, takesNoMessages } from './failures.js';
+import { GuardedFetch, isEventStream } from './guarded-fetch.js';
 import type { Launch } from './launch-plan.js';
 import { LostReply } from './lost-reply.js';
 import { ProgramLog } from './program-log.js';
@@ -26,6 +27,13 @@ export interface ConnectionParts {
   onEnd(failure: Failure): void;
 }
 
+/** Milliseconds for an answer to the question whether a server speaks the old transport. */
+const oldTransportMs = 2_000;
+const oldTransport = new Failure(
+  'TOOL_SERVER_UNAVAILABLE',
+  'It speaks the old transport HTTP with SSE, which is not supported. Use its address for streamable HTTP, which often ends in /mcp, or start it as a program.',
+);
+
 /** Longer than any call: this class does the timing, so that a server cannot fake one of our timeouts. */
 const neverMs = 2_147_483_647;
 
@@ -35,6 +43,8 @@ export class ServerConnection {
   private listedAt = 0;
   private listing: Promise<void> | null = null;
   private listAgain: NodeJS.Timeout | null = null;
+  /** Sentences on the tools that the last list left out. */
+  private left: readonly string[] = [];
   private failure: Failure | null = null;
   private ready = false;
   private endedEarly = false;
@@ -45,13 +55,15 @@ export class ServerConnection {
     { jsonSchemaValidator: new CfWorkerJsonSchemaValidator() },
   );
   private readonly program: ProgramTransport | null;
+  private readonly programLog: ProgramLog;
   private readonly address: StreamableHTTPClientTransport | null;
   private readonly guard: GuardedFetch;
 
   constructor(private readonly parts: ConnectionParts) {
     const { launch, bounds, name, logger } = parts;
     this.guard = new GuardedFetch(bounds, { onLost: (id, failure) => this.lose(id, failure) });
-    this.program = launch.kind === 'program' ? new ProgramTransport(launch, bounds, new ProgramLog(name, logger)) : null;
+    this.programLog = new ProgramLog(name, logger);
+    this.program = launch.kind === 'program' ? new ProgramTransport(launch, bounds, this.programLog) : null;
     this.address =
       launch.kind === 'address'
         ? new StreamableHTTPClientTransport(new URL(launch.url), {
@@ -63,14 +75,19 @@ export class ServerConnection {
 
   /** Connects and lists the tools. Call it once. Throws TOOL_SERVER_UNAVAILABLE or TOOL_RESULT_TOO_LARGE. */
   async open(): Promise<void> {
-    const { connectMs } = this.parts.bounds;
-    const late = setTimeout(() => this.drop(new Failure('TOOL_SERVER_UNAVAILABLE', `It was not ready within ${connectMs} ms.`)), connectMs);
+    const { startMs, connectMs } = this.parts.bounds;
+    const ms = this.program ? startMs : connectMs;
+    const late = setTimeout(() => {
+      const options = this.program ? { context: { said: this.programLog.last } } : {};
+      this.drop(new Failure('TOOL_SERVER_UNAVAILABLE', `It was not ready within ${ms} ms.`, options));
+    }, ms);
     try {
       await this.begin();
       this.ready = true;
       if (this.endedEarly) throw this.ended();
     } catch (error) {
-      const failure = this.failure ?? this.program?.failure ?? connectFailure(error);
+      const isOld = takesNoMessages(error) && (await this.speaksOldTransport());
+      const failure = this.failure ?? this.program?.failure ?? (isOld ? oldTransport : connectFailure(error));
       this.drop(failure);
       throw failure;
     } finally {
@@ -80,6 +97,21 @@ export class ServerConnection {
 
   get pid(): number | null {
     return this.program?.pid ?? null;
+  }
+
+  /** Whether the address streams events to a request without a message, as servers before streamable HTTP do. */
+  private async speaksOldTransport(): Promise<boolean> {
+    const { launch } = this.parts;
+    if (launch.kind !== 'address') return false;
+    try {
+      const asked = this.guard.fetch(launch.url, { headers: { ...launch.headers, accept: 'text/event-stream' } });
+      const response = await pTimeout(asked, { milliseconds: oldTransportMs });
+      await response.body?.cancel();
+      return response.ok && isEventStream(response);
+    } catch {
+      // It is only asked to explain an earlier failure, which is reported.
+      return false;
+    }
   }
 
   private async begin(): Promise<void> {
@@ -206,7 +238,9 @@ export class ServerConnection {
         timeout: neverMs,
       });
     const { tools, left } = await listTools(ask, bounds).finally(() => clearTimeout(late));
-    for (const sentence of left) logger.warn(`Tools of ${name} are left out. ${sentence}`);
+    // The list is read every minute; what it leaves out is said once.
+    for (const sentence of left) if (!this.left.includes(sentence)) logger.warn(`Tools of ${name} are left out. ${sentence}`);
+    this.left = left;
     this.tools = tools;
   }
 

@@ -35,6 +35,10 @@ export function callFailure(error: unknown): Failure | LostReply {
   return new Failure('TOOL_FAILED', 'Its server sent a result that does not follow the protocol.', { cause: error });
 }
 
+/** Whether an address has nothing that takes messages of streamable HTTP. */
+export const takesNoMessages = (error: unknown): boolean =>
+  error instanceof StreamableHTTPError && (error.code === 400 || error.code === 404 || error.code === 405);
+
 /** Error codes of requests that never reached the server. */
 const neverSent = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
 

@@ -44,6 +44,13 @@ export class GuardedFetch {
         await response.body?.cancel();
         throw new Failure('TOOL_SERVER_UNAVAILABLE', 'It redirects to another address: write the final one into the configuration.');
       }
+      if ((response.status === 401 || response.status === 403) && asksForOAuth(response)) {
+        await response.body?.cancel();
+        throw new Failure(
+          'TOOL_SERVER_UNAVAILABLE',
+          `It answers with status ${response.status} and wants a sign-in by OAuth, which is not supported. Let \`headers_env\` send a token that it accepts.`,
+        );
+      }
       if (message?.method === 'notifications/cancelled')
         this.abort((message.params as { requestId?: string | number } | undefined)?.requestId);
       return this.guarded(response, request, end);
@@ -67,7 +74,7 @@ export class GuardedFetch {
       end();
       return response;
     }
-    const stream = /^\s*text\/event-stream\b/i.test(response.headers.get('content-type') ?? '');
+    const stream = isEventStream(response);
     const longest = this.bounds.messageBytes;
     const event = new EventBytes();
     let total = 0;
@@ -127,6 +134,11 @@ class EventBytes {
     return this.bytes;
   }
 }
+
+export const isEventStream = ({ headers }: Response): boolean => /^\s*text\/event-stream\b/i.test(headers.get('content-type') ?? '');
+
+/** Servers that need OAuth name the document that describes how to sign in (RFC 9728). */
+const asksForOAuth = ({ headers }: Response): boolean => /\bresource_metadata\s*=/i.test(headers.get('www-authenticate') ?? '');
 
 type Message = { readonly method?: string; readonly id?: string | number; readonly params?: unknown };
 

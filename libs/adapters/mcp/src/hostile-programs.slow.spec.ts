@@ -17,6 +17,12 @@ describe('a list of tools', () => {
     expect(log.some(({ level, message }) => level === 'warn' && message.includes(words))).toBe(true);
   });
 
+  it('that leaves out tools says so once, not with every new list', async () => {
+    const { tools, log } = open({ one: plainProgram('counted') }, { bounds: { listAgeMs: 0, listEveryMs: 0 } });
+    await until('the fourth list', async () => (await tools.offers()).some(({ name }) => name === 'one.list4'));
+    expect(log.filter(({ level }) => level === 'warn')).toHaveLength(1);
+  });
+
   it('contains only tools with plain names and short schemas, the first of each name', async () => {
     const { tools, log } = open({ one: plainProgram('odd') });
     const offers = await tools.offers();
@@ -28,7 +34,10 @@ describe('a list of tools', () => {
   });
 
   it.each(['silent-list', 'wrong-list', 'never-answers', 'old-protocol'])('fails only its own server when it is %s', async (mode) => {
-    const { tools, failure } = open({ bad: plainProgram(mode), good: plainProgram() }, { bounds: { connectMs: 1_000, offersMs: 800 } });
+    const { tools, failure } = open(
+      { bad: plainProgram(mode), good: plainProgram() },
+      { bounds: { startMs: 1_000, connectMs: 1_000, offersMs: 800 } },
+    );
     expect((await tools.offers()).map(({ name }) => name)).toContain('good.echo');
     expect((await failure('bad.tool')).code).toBe('TOOL_SERVER_UNAVAILABLE');
     expect(tools.status().map(({ ok }) => ok)).toEqual([false, true]);
@@ -84,6 +93,17 @@ describe('an answer', () => {
     expect((await failure(`one.${tool}`, {}, { timeoutMs: tool === 'deaf' ? 200 : 5_000 })).code).toBe(code);
     const reply = await until('a new program', () => call('one.stray', {}, { timeoutMs: 1_000 }));
     expect(reply.content).toBe('done');
+  });
+
+  it('that comes with a line of a log does not end the program, however many calls there are', async () => {
+    const { call } = open({ one: plainProgram('answers') }, { bounds: { strayLines: 3, strayMs: 100 } });
+    const pids = new Set<string>();
+    for (let calls = 0; calls < 8; calls += 1) {
+      pids.add((await call('one.talkative')).content);
+      const answered = performance.now();
+      await until('the time of the next call', () => performance.now() - answered > 60);
+    }
+    expect(pids.size).toBe(1);
   });
 
   it('that is not a result fails only its call', async () => {

@@ -40,4 +40,17 @@ describe('the plan of a server', () => {
     expect(plan(server)).toEqual({ kind: 'refused', reason: expect.stringMatching(/^mcp\.one: .*\.$|^mcp\.one: .*\?$/) });
     expect(plan(server)).toMatchObject({ reason: expect.stringContaining(words) });
   });
+
+  it.each(['ghp_0123456789abcdef', 'Bearer 0123456789', '/srv/memory.jsonl'])(
+    'does not repeat %s where the name of a variable belongs',
+    (value) => {
+      const program = plan({ command: 'files', allow: true, env: { GITHUB_TOKEN: value } });
+      const address = plan({ url: 'http://127.0.0.1/', headers_env: { 'x-api-key': value } });
+      expect([program, address]).toEqual([
+        { kind: 'refused', reason: expect.stringContaining('`env.GITHUB_TOKEN` must be the name of an environment variable') },
+        { kind: 'refused', reason: expect.stringContaining('such as X_API_KEY, and not the value itself') },
+      ]);
+      expect(JSON.stringify([program, address])).not.toContain(value);
+    },
+  );
 });

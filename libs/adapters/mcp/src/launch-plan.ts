@@ -41,11 +41,11 @@ export function launchOf(name: string, server: ConfiguredServers[string], source
       `mcp.${name}: ${ways.length === 0 ? 'its address is missing' : 'it has several addresses'}. Keep one of \`builtin\`, \`url\` and \`command\`.`,
     );
   const { missing, values: env } = valuesOf(server.env, sources);
-  if (missing) return refused(`mcp.${name}: the environment variable ${missing} is not set. Set it, or remove it from \`env\`.`);
+  if (missing) return refused(`mcp.${name}: ${unset(missing, 'env')}`);
   if (url !== undefined) {
     const headers = valuesOf(server.headers_env, sources);
     return headers.missing
-      ? refused(`mcp.${name}: the environment variable ${headers.missing} is not set. Set it, or remove it from \`headers_env\`.`)
+      ? refused(`mcp.${name}: ${unset(headers.missing, 'headers_env')}`)
       : { kind: 'address', url, headers: headers.values };
   }
   const environment = { ...valuesOf(Object.fromEntries(passedOn.map((variable) => [variable, variable])), sources).values, ...env };
@@ -60,16 +60,22 @@ export function launchOf(name: string, server: ConfiguredServers[string], source
   return { kind: 'program', command: command!, args: server.args ?? [], env: environment, folder: sources.folder };
 }
 
+/** A sentence on a variable that is not set. What cannot be the name of one may be a key, so it is not repeated. */
+const unset = ([name, from]: readonly [string, string], key: string): string =>
+  /^[A-Z_][A-Z0-9_]{0,99}$/.test(from)
+    ? `the environment variable ${from} is not set. Set it, or remove it from \`${key}\`.`
+    : `\`${key}.${name}\` must be the name of an environment variable that is set, such as ${name.toUpperCase().replace(/[^A-Z0-9]/g, '_')}, and not the value itself.`;
+
 const refused = (reason: string): Launch => ({ kind: 'refused', reason });
 
-/** The values of variables, and the name of the first one that is not set. */
+/** The values of variables, and the first entry whose variable is not set. */
 function valuesOf(
   names: Readonly<Record<string, string>> | undefined,
   { environment }: LaunchSources,
-): { readonly values: Readonly<Record<string, string>>; readonly missing: string | undefined } {
+): { readonly values: Readonly<Record<string, string>>; readonly missing: readonly [string, string] | undefined } {
   const pairs = Object.entries(names ?? {}).map(([name, from]) => [name, from, environment[from]] as const);
   return {
     values: Object.fromEntries(pairs.flatMap(([name, , value]) => (value === undefined ? [] : [[name, value] as const]))),
-    missing: pairs.find(([, , value]) => value === undefined || value === '')?.[1],
+    missing: pairs.flatMap(([name, from, value]) => (value === undefined || value === '' ? [[name, from] as const] : []))[0],
   };
 }

@@ -1,4 +1,5 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { performance } from 'node:perf_hooks';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { JSONRPCMessageSchema, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import pTimeout from 'p-timeout';
@@ -7,8 +8,6 @@ import type { ServerBounds } from './bounds.js';
 import type { Launch } from './launch-plan.js';
 import type { ProgramLog } from './program-log.js';
 
-/** Maximum number of output lines that are not messages, such as a greeting. */
-const mostStrayLines = 100;
 /** Milliseconds a program has to exit after the end of its input, and again after SIGTERM. */
 const graceMs = 500;
 
@@ -26,7 +25,7 @@ export class ProgramTransport implements Transport {
   private ended: Promise<void> = Promise.resolve();
   private pending: Buffer[] = [];
   private pendingBytes = 0;
-  private strayLines = 0;
+  private stray = { since: 0, lines: 0, ever: false };
 
   constructor(
     private readonly launch: Extract<Launch, { kind: 'program' }>,
@@ -46,7 +45,7 @@ export class ProgramTransport implements Transport {
       this.child = child;
       child.once('spawn', resolve);
       child.once('error', (error: NodeJS.ErrnoException) => {
-        const why = error.code === 'ENOENT' ? `There is no program \`${command}\`.` : `\`${command}\` cannot be started: ${error.code}.`;
+        const why = error.code === 'ENOENT' ? noProgram(command) : `\`${command}\` cannot be started: ${error.code}.`;
         this.failure ??= new Failure('TOOL_SERVER_UNAVAILABLE', why, { cause: error });
         reject(this.failure);
       });
@@ -146,12 +145,18 @@ export class ProgramTransport implements Transport {
       return this.kill(new Failure('TOOL_RESULT_TOO_LARGE', `It sent a message longer than ${this.bounds.messageBytes} bytes.`));
     const message = messageIn(line);
     if (message) return this.onmessage?.(message);
-    this.strayLines += 1;
-    if (this.strayLines === 1) this.onerror?.(new Error('It writes lines that are not messages of the protocol.'));
-    if (this.strayLines > mostStrayLines)
+    if (!this.stray.ever) this.onerror?.(new Error('It writes lines that are not messages of the protocol.'));
+    const now = performance.now();
+    const { since, lines } = this.stray;
+    const isOver = now - since > this.bounds.strayMs;
+    this.stray = isOver ? { since: now, lines: 1, ever: true } : { since, lines: lines + 1, ever: true };
+    if (this.stray.lines > this.bounds.strayLines)
       this.kill(new Failure('TOOL_SERVER_UNAVAILABLE', 'The output of its program does not follow the protocol of MCP servers.'));
   }
 }
+
+const noProgram = (command: string): string =>
+  `There is no program \`${command}\`.${/\S\s+\S/.test(command) ? ' Its arguments belong under `args`, as a list.' : ''}`;
 
 function messageIn(line: string): JSONRPCMessage | null {
   try {

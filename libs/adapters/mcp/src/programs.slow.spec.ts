@@ -136,12 +136,25 @@ describe('a program', () => {
   });
 
   it('is logged with its output when it is missing or ends at once, without telling the caller', async () => {
-    const { tools, failure, log } = open({ gone: { command: 'no-such-program', allow: true }, ends: plainProgram('ends-at-once') });
+    const { tools, failure, log } = open({
+      gone: { command: 'no-such-program', allow: true },
+      ends: plainProgram('ends-at-once'),
+      whole: { command: 'npx -y some-server', allow: true },
+    });
     expect((await failure('gone.x')).detail).toBe('`gone`: There is no program `no-such-program`.');
+    expect((await failure('whole.x')).detail).toMatch(/no program `npx -y some-server`\. Its arguments belong under `args`/);
     expect((await failure('ends.x')).detail).toBe('`ends`: Its program ended with code 3.');
     expect(tools.status()[1]!.error).toContain('It said: the key');
     // The log redacts what looks like a key.
     expect(log.some(({ message }) => message.includes('the key sk-[redacted] is missing'))).toBe(true);
+  });
+
+  it('may take longer to start than an address to answer; when it takes too long, its last line is reported', async () => {
+    const slow = open({ one: plainProgram('late') }, { bounds: { connectMs: 300 } });
+    expect((await slow.call('one.echo', { text: 'tea' })).content).toBe('tea');
+    const { tools, failure } = open({ one: plainProgram('late') }, { bounds: { startMs: 300 } });
+    expect((await failure('one.echo', { text: 'tea' })).detail).toBe('`one`: It was not ready within 300 ms.');
+    expect(tools.status()[0]!.error).toMatch(/It said: fetching packages$/);
   });
 
   it('does not outlive its connection, even if it ignores signals, and neither do its children', async () => {

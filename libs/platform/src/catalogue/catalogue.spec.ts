@@ -415,6 +415,30 @@ describe('the catalogue', () => {
     jest.restoreAllMocks();
   });
 
+  it('warns once about the tools of a server that was added and that no template may call', async () => {
+    let now = noOffers;
+    const warned: string[] = [];
+    const catalogue = await openCatalogue({
+      configuration: Configuration.parse({ mcp: { web: { url: 'http://127.0.0.1:9/mcp' } } }),
+      expertPrompts,
+      strategies,
+      capabilities,
+      canSearch: true,
+      models: models(() => [model('qwen@ollama')], [provider('ollama')]),
+      offers: async () => now,
+      onWarning: (warning) => void warned.push(warning),
+    });
+    const fetch = { name: 'web.fetch', description: '', signature: '' };
+    for (const tools of [[fetch], [{ ...fetch, description: 'Fetches.' }], [fetch, { ...fetch, name: 'web.post' }]]) {
+      now = { ...noOffers, tools };
+      await catalogue.refresh();
+    }
+    expect(warned).toEqual([
+      expect.stringMatching(/^No template may call these tools, .*: web\.fetch\. Name them/),
+      expect.stringMatching(/: web\.fetch, web\.post\. Name them/),
+    ]);
+  });
+
   it('shows a change that a slow reading has missed two seconds after that reading began', async () => {
     let now = performance.now();
     const clock = jest.spyOn(performance, 'now').mockImplementation(() => now);

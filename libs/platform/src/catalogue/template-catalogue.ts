@@ -64,6 +64,8 @@ export interface CatalogueOptions
   /** Milliseconds after which local models are looked for again; default 30,000. */
   readonly localAgainMs?: number;
   readonly onOffersFailed?: (error: unknown) => void;
+  /** Called once with each warning that a later resolution adds to those of `found()`, such as one about the tools of a new server. */
+  readonly onWarning?: (warning: string) => void;
 }
 
 /** Milliseconds within which changed settings take effect (architecture.md, Settings). */
@@ -98,6 +100,15 @@ export async function openCatalogue(options: CatalogueOptions): Promise<Template
   let offers = (await options.offers?.()) ?? noOffers;
   let found = await look();
   if (found.problems.length > 0) throw new Failure('CONFIGURATION_INVALID', found.problems.join('\n'));
+  const said = new Set(found.warnings);
+  const take = (next: typeof found): void => {
+    found = next;
+    for (const warning of next.warnings) {
+      if (said.has(warning)) continue;
+      said.add(warning);
+      options.onWarning?.(warning);
+    }
+  };
   let lookedAt = performance.now();
   let looking: Promise<void> | null = null;
   /** The search in progress, or a new one if it is due. */
@@ -110,7 +121,7 @@ export async function openCatalogue(options: CatalogueOptions): Promise<Template
     // `list` and `providers` never reject; a provider that is down is in their result.
     looking = look().then((next) => {
       // A server that is briefly busy removes no template.
-      if (because === 'nothing' || lacksLocal || next.choice.because === because) found = next;
+      if (because === 'nothing' || lacksLocal || next.choice.because === because) take(next);
       lookedAt = performance.now();
       looking = null;
     });
@@ -129,7 +140,7 @@ export async function openCatalogue(options: CatalogueOptions): Promise<Template
       .then(async (next) => {
         if (JSON.stringify(next) !== JSON.stringify(offers)) {
           offers = next;
-          found = await look();
+          take(await look());
         }
       })
       .catch((error: unknown) => options.onOffersFailed?.(error))

@@ -1,7 +1,7 @@
 import { promptMarks as marks, type TaskInput, type TaskOutput } from '@conclave/contracts';
 import { fitted } from '../prompts/fitting.js';
-import { asData, bounded, dataRule, numberedFacts, oneLine, sections } from '../prompts/quoting.js';
-import { asked, factLength } from '../prompts/rendering.js';
+import { asData, bounded, dataRule, factLengths, numberedFacts, oneLine, sections } from '../prompts/quoting.js';
+import { asked } from '../prompts/rendering.js';
 import { promptText } from '../prompts/shipped.js';
 import { readGap } from '../replies/gap-reply.js';
 import type { Ask } from './ask.js';
@@ -23,7 +23,7 @@ export const gapAsk: Ask<Input, Extract<TaskOutput, { kind: 'assessment' }>> = {
         promptText('gap', room.prompts, {
           input: input.question,
           final_response: sections(
-            asData(input.mode === 'answer' ? (input.draft ?? '') : numberedFacts(input.facts, Math.round(factLength * cut.scale))),
+            asData(input.mode === 'answer' ? (input.draft ?? '') : numberedFacts(input.facts, factLengths(cut.scale))),
             input.experts?.length ? `${marks.gapCheck.experts}\n${asData(input.experts.map(ownWords).join('\n'))}` : null,
           ),
         }),

@@ -53,6 +53,16 @@ describe('a prompt for a small context', () => {
     expect(prompt.at(-1)!.content).toContain('[40] fact 39');
   });
 
+  it('shows the whole result of a tool, which is one fact, and shortens it like others where there is no room', () => {
+    const lines = Array.from({ length: 240 }, (_, n) => `line ${n}`).join('\n');
+    const result: Fact = { ...facts[0]!, text: lines, source: { kind: 'tool', title: 'files.read_text_file', url: null } };
+    expect(synthesisPrompt(synthesis({ facts: [result] })).at(-1)!.content).toContain('line 239 — files.read_text_file');
+    const results = Array.from({ length: 40 }, () => result);
+    const prompt = synthesisPrompt(synthesis({ facts: results }), 6_000);
+    expect(estimatePrompt(prompt)).toBeLessThanOrEqual(6_000);
+    expect(prompt.at(-1)!.content).toContain('[40] line 0 line 1');
+  });
+
   it('is written whole if the context size is unknown', () => {
     expect(synthesisPrompt(synthesis())).toHaveLength(turns.length + 2);
   });

@@ -1,8 +1,8 @@
 import { promptMarks as marks } from '@conclave/contracts';
 import { filesLength, namesOf, referencesTo } from './attached.js';
 import { fitted, type Cut } from './fitting.js';
-import { asData, bounded, dataRule, numberedFacts, sections, transcript, type PromptMessage } from './quoting.js';
-import { answerLength, factLength, type Input, type Overrides, unbounded } from './rendering.js';
+import { asData, bounded, dataRule, factLengths, numberedFacts, sections, transcript, type PromptMessage } from './quoting.js';
+import { answerLength, type Input, type Overrides, unbounded } from './rendering.js';
 import { promptText } from './shipped.js';
 
 const expertFormat = `End your reply with these lines:
@@ -39,7 +39,7 @@ function renderExpert(input: Input<'expert'>, cut: Cut, overrides: Overrides): r
         `${marks.question} ${input.goal}`,
         `${marks.task} ${input.task}`,
         input.evidence.length > 0
-          ? `${marks.evidence}\n${asData(numberedFacts(input.evidence, Math.round(factLength * cut.scale)))}`
+          ? `${marks.evidence}\n${asData(numberedFacts(input.evidence, factLengths(cut.scale)))}`
           : `${marks.evidence} none`,
         input.previous ? `${marks.refinement.previous}\n${asData(bounded(input.previous, Math.round(answerLength * cut.scale)))}` : null,
         input.hints ? `${marks.refinement.hints}\n${asData(bounded(input.hints, 2_000))}` : null,

@@ -6,7 +6,7 @@ import { capabilityOf } from '../capabilities/declared.js';
 import { canSee, hasImage } from '../committee/vision.js';
 import { namesOf } from './attached.js';
 import { fitted, type Cut } from './fitting.js';
-import { asData, bounded, dataRule, numberedFacts, oneLine, sections, transcript, type PromptMessage } from './quoting.js';
+import { asData, bounded, dataRule, factLengths, numberedFacts, oneLine, sections, transcript, type PromptMessage } from './quoting.js';
 import { plannerBounds, promptText } from './shipped.js';
 
 /** Input of a planner's prompt. */
@@ -86,7 +86,10 @@ function latestFirst(facts: readonly Fact[]): readonly Fact[] {
 
 /** The context block of a re-plan, with the detector's next focus and earlier attempts. */
 function iterationBlock(gap: GapDetected['data'], scale: number): string {
-  const findings = numberedFacts(latestFirst(currentFacts(gap.memory)).slice(0, mostFacts), Math.round(500 * scale));
+  const findings = numberedFacts(
+    latestFirst(currentFacts(gap.memory)).slice(0, mostFacts),
+    factLengths(scale, { text: 500, toolResult: 2_000 }),
+  );
   const tried = gap.memory.tried.map((action) => `- ${bounded(oneLine(action.argument), 200)}`);
   return [
     marks.replan.head(gap.iteration, gap.max),

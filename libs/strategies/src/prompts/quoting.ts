@@ -25,10 +25,26 @@ export const filteredMemory = '[Domain-Filtered Memory]';
 
 const titleOf = ({ kind, title }: Fact['source']): string => oneLine(kind === 'memory' ? `${filteredMemory} ${title}` : title);
 
+/** Longest text of each fact, in characters. */
+export interface FactLengths {
+  readonly text: number;
+  /** The result of a tool is one fact, however long it is; documents and pages come as several. */
+  readonly toolResult: number;
+}
+
+/** Lengths in a prompt whose long parts are cut to `scale`. Results of tools shrink first, so that they fit where passages do. */
+export const factLengths = (scale: number, whole: FactLengths = { text: 900, toolResult: 4_000 }): FactLengths => ({
+  text: Math.round(whole.text * scale),
+  toolResult: Math.round(whole.toolResult * scale ** 2),
+});
+
 /** `[n] text — title <url or ->`, numbered from 1 in the order given. */
-export const numberedFacts = (facts: readonly Fact[], textLimit = 900): string =>
+export const numberedFacts = (facts: readonly Fact[], { text, toolResult } = factLengths(1)): string =>
   facts
-    .map((fact, index) => `[${index + 1}] ${bounded(oneLine(fact.text), textLimit)} — ${titleOf(fact.source)} <${fact.source.url ?? '-'}>`)
+    .map(({ text: said, source }, index) => {
+      const shown = bounded(oneLine(said), source.kind === 'tool' ? toolResult : text);
+      return `[${index + 1}] ${shown} — ${titleOf(source)} <${source.url ?? '-'}>`;
+    })
     .join('\n');
 
 /** Earlier turns; keeps the latest ones if they are too long. */

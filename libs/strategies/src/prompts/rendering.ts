@@ -1,7 +1,7 @@
 import type { Fact, TaskInputDraft } from '@conclave/contracts';
 import { promptMarks as marks } from '@conclave/contracts';
 import type { Cut } from './fitting.js';
-import { asData, bounded, numberedFacts, type PromptMessage } from './quoting.js';
+import { asData, bounded, factLengths, numberedFacts, type PromptMessage } from './quoting.js';
 
 export type Input<K extends TaskInputDraft['kind']> = Extract<TaskInputDraft, { kind: K }>;
 /** Prompt name -> the operator's text that replaces the shipped one. */
@@ -9,8 +9,7 @@ export type Overrides = Readonly<Record<string, string>>;
 
 /** Token limit of a prompt without one. */
 export const unbounded = Number.POSITIVE_INFINITY;
-/** Characters of one fact and of one answer in an uncut prompt. */
-export const factLength = 900;
+/** Characters of one answer in an uncut prompt. */
 export const answerLength = 4_000;
 
 /** A judge's messages: instructions and input. */
@@ -23,7 +22,7 @@ export const asked = (system: string, user: string): readonly PromptMessage[] =>
 export const localOf = (taskId: string): string => taskId.split('/').at(-1) ?? taskId;
 
 export const factsText = (facts: readonly Fact[], cut: Cut): string =>
-  facts.length > 0 ? `${marks.facts}\n${asData(numberedFacts(facts, Math.round(factLength * cut.scale)))}` : `${marks.facts} none`;
+  facts.length > 0 ? `${marks.facts}\n${asData(numberedFacts(facts, factLengths(cut.scale)))}` : `${marks.facts} none`;
 
 /** Heading of an answer to merge. */
 export const answerLabel = ({ category, confidence }: { readonly category: string; readonly confidence: number }): string =>

@@ -12,6 +12,7 @@ const write = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.
 const waiting = new Set();
 let cancelled = 0;
 let notices = 0;
+let lists = 0;
 
 const sample = {
   echo: {
@@ -71,6 +72,14 @@ const modes = {
       ],
     }),
   },
+  counted: {
+    list: () => ({
+      tools: [
+        { name: `list${(lists += 1)}`, inputSchema: object() },
+        { name: 'with space', inputSchema: object() },
+      ],
+    }),
+  },
   'silent-list': { list: () => undefined },
   'wrong-list': { list: () => ({ tools: 'all of them' }) },
   // Invalid schemas.
@@ -112,6 +121,7 @@ const modes = {
         run: (_args, id) => void write({ id, error: { code: -32_001, message: 'Request timed out\n\u0007for ever' } }),
       },
       stray: { inputSchema: object(), run: () => (process.stdout.write('debug: here\n{"jsonrpc":"2.0"\n\n'), text('done')) },
+      talkative: { inputSchema: object(), run: () => (process.stdout.write('debug: called\n'), text(String(process.pid))) },
       garbage: {
         inputSchema: object(),
         run: () => void process.stdout.write('no message\n'.repeat(1_000)),
@@ -146,6 +156,14 @@ const modes = {
   },
   // Misbehaving programs.
   'never-answers': { initialize: () => undefined },
+  late: {
+    // As `npx` and `uvx`, which fetch a package first.
+    initialize: (params, id) => (
+      process.stderr.write('fetching packages\n'),
+      setTimeout(() => write({ id, result: greeting(params) }), 600),
+      undefined
+    ),
+  },
   'ends-at-once': {
     initialize: () => (process.stderr.write('the key sk-abcdefghijkl is missing\n'), setTimeout(() => process.exit(3), 20), undefined),
   },
@@ -185,7 +203,7 @@ const listed = () => ({ tools: Object.entries(tools).map(([name, tool]) => ({ na
 createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params } = JSON.parse(line);
   const answer = (result) => result !== undefined && write({ id, result });
-  if (method === 'initialize') answer((chosen.initialize ?? greeting)(params));
+  if (method === 'initialize') answer((chosen.initialize ?? greeting)(params, id));
   else if (method === 'tools/list') answer((chosen.list ?? listed)(params?.cursor));
   else if (method === 'tools/call') answer(tools[params.name].run(params.arguments, id));
   else if (method === 'ping') answer({});

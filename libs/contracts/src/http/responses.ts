@@ -6,7 +6,7 @@ const InputItem = z.looseObject({
   type: z
     .string({ error: 'must be a text' })
     .nullish()
-    .describe('`message` by default, `function_call`, `function_call_output`; `reasoning` is left out'),
+    .describe('`message` by default, `function_call`, `function_call_output`, `item_reference` with an `id`; `reasoning` is left out'),
   role: z.enum(['user', 'assistant', 'system', 'developer'], { error: 'must be "user", "assistant", "system" or "developer"' }).nullish(),
   content: z
     .union([z.string(), z.array(z.looseObject({ type: z.string({ error: 'must be a text' }) }))], {
@@ -52,6 +52,7 @@ export const ResponseRequest = z.object({
     .nullish()
     .describe('templates ignore the tools of a client; models (`model@provider`) get them'),
   tool_choice: ChatCompletionRequest.shape.tool_choice,
+  parallel_tool_calls: z.boolean({ error: 'must be true or false' }).nullish().describe('whether one answer may call several tools'),
   metadata: Metadata.nullish(),
   conversation: z.unknown().optional().describe('refused: use `previous_response_id`'),
   prompt: z.unknown().optional().describe('refused: write the prompt into `instructions`'),
@@ -111,7 +112,7 @@ export const ResponseObject = z.object({
   status: ResponseStatus,
   background: z.boolean(),
   error: z.object({ code: z.string(), message: z.string() }).nullable(),
-  incomplete_details: z.object({ reason: z.literal('max_output_tokens') }).nullable(),
+  incomplete_details: z.object({ reason: z.enum(['max_output_tokens', 'content_filter']) }).nullable(),
   instructions: z.string().nullable(),
   max_output_tokens: z.int().nullable(),
   model: z.string().describe('as requested'),

@@ -24,7 +24,7 @@ export const headOf = (request: ResponseRequest, { id, created, model }: ChunkFr
   instructions: request.instructions ?? null,
   max_output_tokens: request.max_output_tokens ?? null,
   model,
-  parallel_tool_calls: true,
+  parallel_tool_calls: request.parallel_tool_calls ?? true,
   previous_response_id: request.previous_response_id ?? null,
   reasoning: { effort: request.reasoning?.effort ?? null, summary: request.reasoning?.summary ?? null },
   store: request.store ?? true,
@@ -43,19 +43,27 @@ export interface ResponseEnd {
   readonly status: ResponseStatus;
   readonly output: readonly ResponseItem[];
   readonly usage: ResponseUsage | null;
+  /** Whether a filter of the model server ended an incomplete answer; otherwise its length limit did. */
+  readonly filtered?: boolean | undefined;
   readonly failure?: Pick<Failure, 'message'> & { readonly code: string };
   readonly facts?: AnswerFacts | undefined;
 }
 
-export const responseOf = (head: ResponseHead, { status, output, usage, failure, facts }: ResponseEnd): ResponseObject => ({
+export const responseOf = (head: ResponseHead, { status, output, usage, filtered, failure, facts }: ResponseEnd): ResponseObject => ({
   ...head,
   status,
   error: failure ? { code: failure.code, message: failure.message } : null,
-  incomplete_details: status === 'incomplete' ? { reason: 'max_output_tokens' } : null,
+  incomplete_details: status === 'incomplete' ? { reason: filtered ? 'content_filter' : 'max_output_tokens' } : null,
   output: [...output],
   usage,
   ...(facts ? { conclave: facts } : {}),
 });
+
+/** How an answer ended, by the finish reason of the chat protocol. */
+export function endingOf(finish: unknown): Pick<ResponseEnd, 'filtered'> & { readonly status: 'completed' | 'incomplete' } {
+  if (finish === 'content_filter') return { status: 'incomplete', filtered: true };
+  return { status: finish === 'length' ? 'incomplete' : 'completed' };
+}
 
 /** A failure with the sentence that every other API uses. */
 export const failureIn = (failure: Failure): NonNullable<ResponseEnd['failure']> => {
@@ -91,10 +99,11 @@ const count = (value: unknown): number => (typeof value === 'number' ? value : 0
 export function usageOf(usage: unknown): ResponseUsage | null {
   if (!isJsonObject(usage)) return null;
   const details = isJsonObject(usage['completion_tokens_details']) ? usage['completion_tokens_details'] : {};
+  const prompt = isJsonObject(usage['prompt_tokens_details']) ? usage['prompt_tokens_details'] : {};
   const [input, output] = [count(usage['prompt_tokens']), count(usage['completion_tokens'])];
   return {
     input_tokens: input,
-    input_tokens_details: { cached_tokens: 0 },
+    input_tokens_details: { cached_tokens: count(prompt['cached_tokens']) },
     output_tokens: output,
     output_tokens_details: { reasoning_tokens: count(details['reasoning_tokens']) },
     total_tokens: input + output,

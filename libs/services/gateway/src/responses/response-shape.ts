@@ -3,7 +3,7 @@ import { isJsonObject } from '@conclave/ports';
 import type { AnswerShape } from '../chat/answer-shape.js';
 import { type ChatFields, namedAsSent } from '../chat/chat-fields.js';
 import type { ChunkFrame } from '../chat/chat-shapes.js';
-import { headOf, messageItem, type ResponseEnd, responseOf, suffixOf, textPart, usageOf } from './response-object.js';
+import { endingOf, headOf, messageItem, type ResponseEnd, responseOf, suffixOf, textPart, usageOf } from './response-object.js';
 import { ResponseWriter } from './response-writer.js';
 import { itemsOf, type Loose } from './responses-request.js';
 import { keptItems, type StoredResponse, type StoredResponses } from './stored-responses.js';
@@ -56,9 +56,9 @@ export function responseShape(asked: ShapedRequest, stored: StoredResponses): An
 function endOf(completion: Loose, id: string, reasoning: boolean): ResponseEnd {
   const [choice] = Array.isArray(completion['choices']) ? (completion['choices'] as readonly unknown[]) : [];
   const { message, finish_reason: finish } = isJsonObject(choice) ? choice : {};
-  const status = finish === 'length' ? 'incomplete' : 'completed';
-  const output = isJsonObject(message) ? itemsOfMessage(message, id, status, reasoning) : [];
-  return { status, output, usage: usageOf(completion['usage']), facts: completion['conclave'] as AnswerFacts | undefined };
+  const ending = endingOf(finish);
+  const output = isJsonObject(message) ? itemsOfMessage(message, id, ending.status, reasoning) : [];
+  return { ...ending, output, usage: usageOf(completion['usage']), facts: completion['conclave'] as AnswerFacts | undefined };
 }
 
 function itemsOfMessage(message: Loose, id: string, status: 'completed' | 'incomplete', reasoning: boolean): readonly ResponseItem[] {

@@ -1,7 +1,17 @@
 import type { AnswerFacts, Failure, ResponseEvent, ResponseItem, ResponseUsage, UrlCitation } from '@conclave/contracts';
 import { isJsonObject } from '@conclave/ports';
 import type { AnswerWriter } from '../chat/answer-shape.js';
-import { failureIn, messageItem, type ResponseEnd, type ResponseHead, responseOf, suffixOf, textPart, usageOf } from './response-object.js';
+import {
+  endingOf,
+  failureIn,
+  messageItem,
+  type ResponseEnd,
+  type ResponseHead,
+  responseOf,
+  suffixOf,
+  textPart,
+  usageOf,
+} from './response-object.js';
 import { begun, closing, eventText, type Unnumbered } from './response-events.js';
 import type { Loose } from './responses-request.js';
 
@@ -29,9 +39,8 @@ export class ResponseWriter implements AnswerWriter {
 
   /** The written answer; nothing follows it. */
   get end(): ResponseEnd {
-    const status = this.finish === 'length' ? 'incomplete' : 'completed';
     const output = this.item ? [...this.output, this.whole(this.item)] : this.output;
-    return { status, output, usage: this.usage, facts: this.facts };
+    return { ...endingOf(this.finish), output, usage: this.usage, facts: this.facts };
   }
 
   open(): string {
@@ -87,7 +96,7 @@ export class ResponseWriter implements AnswerWriter {
       case 'reasoning':
         return { id: this.idOf('rs'), type: 'reasoning', summary: [{ type: 'summary_text', text: item.text }] };
       case 'message': {
-        const status = this.finish === 'length' ? 'incomplete' : 'completed';
+        const { status } = endingOf(this.finish);
         return { ...messageItem(this.head.id, status, [textPart(item.text, item.citations)]), id: this.messageId() } as ResponseItem;
       }
       case 'call':

@@ -316,7 +316,7 @@ describe('the Responses API through the OpenAI client', () => {
 
   it.each<[string, object, string, RegExp]>([
     ['no input', { input: [] }, 'input', /at least one item/],
-    ['an unknown item', { input: [{ type: 'item_reference', id: 'x' }] }, 'input[0].type', /may be `message`/],
+    ['an unknown item', { input: [{ type: 'computer_call', id: 'x' }] }, 'input[0].type', /may be `message`/],
     ['an empty question', { instructions: 'x', input: [{ role: 'user', content: ' ' }] }, 'input[0].content', /no text/],
     ['no question', { instructions: 'x', input: [{ role: 'assistant', content: 'x' }] }, 'input', /role "user"/],
     ['an invalid limit', { max_output_tokens: 0 }, 'max_output_tokens', /above 0/],
@@ -428,5 +428,126 @@ describe('the Responses API at a single model', () => {
     expect(body).toMatchObject({ tools: [{ function: { name: 'look' } }], tool_choice: 'auto' });
     await client.responses.create({ model: 'm@fake', input: 'Hello', tools: hosted, tool_choice: 'auto', store: false });
     expect(body['tools'] ?? body['tool_choice']).toBeUndefined();
+  });
+
+  /** Answers of a model, in order, each as a whole body; returns the bodies it received. */
+  function answering(...answers: readonly object[]): Readonly<Record<string, unknown>>[] {
+    const bodies: Readonly<Record<string, unknown>>[] = [];
+    world.models.pass = async (request) => {
+      const { finish_reason = 'stop', usage: spent, ...message } = answers[bodies.length] as { finish_reason?: string; usage?: object };
+      bodies.push(request.body);
+      return { ...reply(), body: { choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason }], usage: spent } };
+    };
+    return bodies;
+  }
+
+  it('continues from items that the client only names, as SDKs do by default with what is stored', async () => {
+    const bodies = answering({ content: 'I look.', tool_calls: [call] }, { content: 'Blue.' }, { content: 'Yes.' });
+    const first = await client.responses.create({ ...question, model: 'm@fake', tools });
+    const named = (id: string) => ({ type: 'item_reference' as const, id });
+    const turn = { role: 'user' as const, content: question.input };
+    const result = { type: 'function_call_output' as const, call_id: 'call_1', output: 'blue' };
+    const begun = [turn, named(first.output[0]!.id!), named(first.output[1]!.id!), result];
+    const second = await client.responses.create({ model: 'm@fake', tools, input: begun });
+    const untyped = [{ id: second.output[0]!.id! }] as unknown as (typeof begun)[number][];
+    const last = await client.responses.create({
+      model: 'm@fake',
+      input: [...begun, named('rs_any'), ...untyped, { role: 'user', content: 'Sure?' }],
+    });
+    expect(last.output_text).toBe('Yes.');
+    expect(bodies[2]!['messages']).toEqual([
+      { role: 'user', content: question.input },
+      { role: 'assistant', content: [{ type: 'text', text: 'I look.' }], tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'call_1', content: 'blue' },
+      { role: 'assistant', content: [{ type: 'text', text: 'Blue.' }] },
+      { role: 'user', content: 'Sure?' },
+    ]);
+    const { data } = await client.responses.inputItems.list(last.id, { order: 'asc' });
+    expect(data.map(({ type }) => type)).toEqual([
+      'message',
+      'message',
+      'function_call',
+      'function_call_output',
+      'reasoning',
+      'message',
+      'message',
+    ]);
+    const [asked] = data;
+    answering({ content: 'Again.' });
+    await client.responses.create({ model: 'm@fake', input: [named(asked!.id!)] });
+  });
+
+  it('names items of runs, and refuses those that it does not have, that were not stored or belong to another tenant', async () => {
+    const named = (id: string) => [
+      { type: 'item_reference' as const, id },
+      { role: 'user' as const, content: 'Why?' },
+    ];
+    const first = await asked();
+    await asked({ input: named(first.output[0]!.id!) });
+    expect(world.requested()[1]!.data.conversation).toEqual([{ role: 'assistant', content: 'It is blue [1].' }]);
+    const unkept = await asked({ store: false });
+    const keyed = await World.open({ keys: twoTenants });
+    try {
+      const of = (apiKey: string) => new OpenAI({ baseURL: `${keyed.url}/v1`, apiKey, maxRetries: 0 }).responses;
+      keyed.models.next(async () => reply({ content: 'Hello' }));
+      const own = await of('sk-a').create({ model: 'm@fake', input: 'x' });
+      const tried = [
+        ...[unkept.output[0]!.id!, `${first.output[0]!.id!}_7`, 'msg_none', 'other'].map(
+          (id) => () => client.responses.create({ ...question, input: named(id) }),
+        ),
+        () => of('sk-b').create({ model: 'm@fake', input: named(own.output[0]!.id!) }),
+      ];
+      for (const one of tried) await expect(one()).rejects.toMatchObject({ status: 404, code: 'RESPONSE_NOT_FOUND', param: 'input[0].id' });
+      expect(keyed.models.calls).toHaveLength(1);
+    } finally {
+      await keyed.close();
+    }
+  });
+
+  it('passes on what tools returned as images, whether tools may be called at once, and only the tools that may be called', async () => {
+    const bodies = answering(...Array.from({ length: 3 }, () => ({ content: 'Blue.' })));
+    const url = 'data:image/png;base64,iVBORw0KGgo=';
+    const output = [
+      { type: 'input_text' as const, text: 'a map' },
+      { type: 'input_image' as const, image_url: url, detail: 'low' as const },
+    ];
+    const result = (parts: unknown) => ({ type: 'function_call_output' as const, call_id: 'call_1', output: parts as string });
+    const made = { type: 'function_call' as const, call_id: 'call_1', name: 'look', arguments: '{"at":"sky"}' };
+    const other = { ...tools[0]!, name: 'smell' };
+    const allowed = { type: 'allowed_tools' as const, mode: 'required' as const, tools: [{ type: 'function', name: 'smell' }] };
+    const asking = { model: 'm@fake', tools: [...tools, other], input: [{ role: 'user' as const, content: 'x' }, made, result(output)] };
+    const whole = await client.responses.create({ ...asking, parallel_tool_calls: false, tool_choice: allowed });
+    expect(whole.parallel_tool_calls).toBe(false);
+    expect(bodies[0]).toMatchObject({ parallel_tool_calls: false, tool_choice: 'required', tools: [{ function: { name: 'smell' } }] });
+    expect((bodies[0]!['messages'] as unknown[])[2]).toEqual({
+      ...{ role: 'tool', tool_call_id: 'call_1' },
+      content: [
+        { type: 'text', text: 'a map' },
+        { type: 'image_url', image_url: { url, detail: 'low' } },
+      ],
+    });
+    await client.responses.create({ ...asking, tools: [], parallel_tool_calls: true });
+    expect(bodies[1]!['parallel_tool_calls']).toBeUndefined();
+    // A template reads the text of results.
+    await asked({ input: [{ role: 'user', content: 'Which map?' }, made, result(output)] });
+    expect(world.requested()[0]!.data.conversation.at(-1)!.content).toContain('a map\n[image]');
+  });
+
+  it('says that a filter of the model server ended the answer, and which tokens its cache read', async () => {
+    const spent = { prompt_tokens: 9, completion_tokens: 1, prompt_tokens_details: { cached_tokens: 4 } };
+    answering({ content: 'It', finish_reason: 'content_filter', usage: spent });
+    const whole = await client.responses.create({ ...question, model: 'm@fake' });
+    world.models.pass = async (_, { onChunk }) => {
+      onChunk!({ choices: [{ index: 0, delta: { content: 'It' }, finish_reason: null }] });
+      onChunk!({ choices: [{ index: 0, delta: {}, finish_reason: 'content_filter' }], usage: spent });
+      return { ...reply(), body: null };
+    };
+    const streamed = await client.responses.stream({ ...question, model: 'm@fake' }).finalResponse();
+    for (const one of [whole, streamed, await client.responses.retrieve(whole.id), await client.responses.retrieve(streamed.id)])
+      expect(one).toMatchObject({
+        status: 'incomplete',
+        incomplete_details: { reason: 'content_filter' },
+        usage: { input_tokens: 9, input_tokens_details: { cached_tokens: 4 } },
+      });
   });
 });

@@ -1,5 +1,6 @@
 import { Failure, type ResponseInputItem, type ResponseRequest } from '@conclave/contracts';
 import { isJsonObject } from '@conclave/ports';
+import { isFile } from '../attachments/content-parts.js';
 import { type ChatFields, present } from '../chat/chat-fields.js';
 import type { RequestHeaders } from '../chat/option-headers.js';
 import { joined } from '../chat/turns.js';
@@ -36,8 +37,10 @@ export function chatOf(request: ResponseRequest, earlier: readonly Loose[], head
     ...itemsOf(request).flatMap((item, at) => messageOf(item, at).map((message) => ({ message, path: `input[${at}]` }))),
   ]);
   // Tools that OpenAI's own servers run exist nowhere else.
-  const tools = request.tools?.filter(({ type }) => type === 'function').map(toolOf) ?? [];
-  const { model, stream, temperature, top_p, user, safety_identifier, tool_choice: choice } = request;
+  const given = request.tools?.filter(({ type }) => type === 'function') ?? [];
+  const { choice, allowed } = chosenIn(request.tool_choice);
+  const tools = given.filter(({ name }) => !allowed || allowed.has(name)).map(toolOf);
+  const { model, stream, temperature, top_p, user, safety_identifier } = request;
   const body = present({
     ...{ model, stream, temperature, top_p, user, safety_identifier },
     messages: turns.map(({ message }) => message),
@@ -47,6 +50,7 @@ export function chatOf(request: ResponseRequest, earlier: readonly Loose[], head
     response_format: text?.format ? formatOf(text.format) : undefined,
     tools: tools.length > 0 ? tools : undefined,
     tool_choice: tools.length === 0 && (choice === 'auto' || choice === 'none') ? undefined : choiceOf(choice),
+    parallel_tool_calls: tools.length > 0 ? request.parallel_tool_calls : undefined,
     conclave: { ...request.conclave, ...(chosen ? {} : { progress: reasoning?.summary ? 'reasoning' : 'none' }) },
   });
   const names = {
@@ -73,17 +77,23 @@ function messageOf(item: ResponseInputItem, at: number): readonly Loose[] {
     case 'reasoning':
       return [];
     default:
-      throw new Failure('REQUEST_INVALID', 'Items may be `message`, `function_call`, `function_call_output` or `reasoning`.', {
-        param: `input[${at}].type`,
-      });
+      throw new Failure(
+        'REQUEST_INVALID',
+        'Items may be `message`, `function_call`, `function_call_output`, `reasoning`, or an `item_reference` to one of these.',
+        { param: `input[${at}].type` },
+      );
   }
 }
 
 /** Only OpenAI's own models know the role `developer`. */
 const roleOf = (role: ResponseInputItem['role']): string => (role === 'developer' ? 'system' : (role ?? 'user'));
 
-const outputOf = (output: unknown): string =>
-  Array.isArray(output) ? output.map((part: unknown) => (isJsonObject(part) ? textIn(part['text']) : '')).join('') : textIn(output);
+/** What a tool returned: a text, or parts if it contains images or files. */
+function outputOf(output: unknown): unknown {
+  if (!Array.isArray(output)) return textIn(output);
+  const parts = output.filter(isJsonObject).map(partOf);
+  return parts.some(isFile) ? parts.filter((part) => isFile(part) || 'text' in part) : parts.map((part) => textIn(part['text'])).join('');
+}
 
 /** A part as a part of a chat message; an unknown one is passed on unchanged and refused like any unknown part. */
 function partOf(part: Loose): Loose {
@@ -109,6 +119,16 @@ export function formatOf({ type, ...rest }: Loose): Loose {
 }
 
 const toolOf = ({ type, ...rest }: Loose): Loose => ({ type, function: present(rest) });
+
+/** The choice of a request. The tools among which a model may choose become its only tools, because few servers know such a choice. */
+function chosenIn(choice: ResponseRequest['tool_choice']): {
+  readonly choice: ResponseRequest['tool_choice'];
+  readonly allowed: ReadonlySet<unknown> | null;
+} {
+  if (!isJsonObject(choice) || choice['type'] !== 'allowed_tools' || !Array.isArray(choice['tools'])) return { choice, allowed: null };
+  const allowed = new Set(choice['tools'].filter(isJsonObject).map(({ name }) => name));
+  return { choice: choice['mode'] === 'required' ? 'required' : 'auto', allowed };
+}
 
 const choiceOf = (choice: ResponseRequest['tool_choice']): unknown =>
   isJsonObject(choice) && choice.type === 'function' ? { type: 'function', function: { name: choice['name'] } } : choice;

@@ -24,6 +24,7 @@ const Stored = z.object({
       status: ResponseStatus,
       output: z.array(ResponseItem),
       usage: ResponseUsage.nullable(),
+      filtered: z.boolean().optional(),
       failure: z.object({ code: z.string(), message: z.string() }).optional(),
       facts: AnswerFacts.optional(),
     })

@@ -44,7 +44,7 @@ export const isFlat = (value: unknown, levels = deepest): boolean =>
 export const isFile = ({ type }: Readonly<Record<string, unknown>>): boolean => type === 'image_url' || type === 'file';
 
 /** Text that replaces an image or file of an earlier turn, which is not read again. */
-const placeholderOf = ({ type }: ContentPart): string =>
+export const placeholderOf = ({ type }: ContentPart): string =>
   type === 'image_url' ? '[image]' : type === 'file' ? '[file]' : '[attachment]';
 
 /** The text of a message with a mark in place of each other part. */

@@ -34,18 +34,24 @@ export function responseShape(asked: ShapedRequest, stored: StoredResponses): An
   const { request, fields, caller, reasoning } = asked;
   const keeps = request.store !== false;
   let writer: ResponseWriter | null = null;
+  let answeredAt: number | null = null;
+  /** The end of a whole answer, the same each time it is asked for. */
+  const endIn = (completion: Loose, id: string): ResponseEnd => ({
+    ...endOf(completion, id, reasoning),
+    completedAt: (answeredAt ??= Date.now()),
+  });
   return {
     prefix: 'resp_',
     // Tags in a text and status events are formats of other front ends.
     modeOf: (mode) => (mode === 'none' ? mode : 'reasoning'),
     writer: (frame) => (writer = new ResponseWriter(headOf(request, frame), reasoning)),
-    whole: (completion, frame) => responseOf(headOf(request, frame), endOf(completion, frame.id, reasoning)),
+    whole: (completion, frame) => responseOf(headOf(request, frame), endIn(completion, frame.id)),
     begun: async (frame, runId) => {
       if (keeps && runId !== null) await stored.keep(caller.tenant, storedOf(asked, frame, runId));
     },
     ended: async (frame, completion) => {
       if (!keeps) return;
-      const end = completion ? endOf(completion, frame.id, reasoning) : writer!.end;
+      const end = completion ? endIn(completion, frame.id) : writer!.end;
       await stored.keep(caller.tenant, { ...storedOf(asked, frame, null), end });
     },
     named: (failure) => namedAsSent(failure, fields),

@@ -28,6 +28,7 @@ export class ResponseWriter implements AnswerWriter {
   private readonly output: ResponseItem[] = [];
   private item: Open | null = null;
   private finish: unknown = null;
+  private finishedAt: number | null = null;
   private usage: ResponseUsage | null = null;
   private facts: AnswerFacts | undefined;
 
@@ -40,7 +41,7 @@ export class ResponseWriter implements AnswerWriter {
   /** The written answer; nothing follows it. */
   get end(): ResponseEnd {
     const output = this.item ? [...this.output, this.whole(this.item)] : this.output;
-    return { ...endingOf(this.finish), output, usage: this.usage, facts: this.facts };
+    return { ...endingOf(this.finish), completedAt: this.finishedAt, output, usage: this.usage, facts: this.facts };
   }
 
   open(): string {
@@ -55,6 +56,7 @@ export class ResponseWriter implements AnswerWriter {
     const [choice] = Array.isArray(chunk['choices']) ? (chunk['choices'] as readonly unknown[]) : [];
     if (!isJsonObject(choice)) return '';
     this.finish = choice['finish_reason'] ?? this.finish;
+    if (this.finish) this.finishedAt ??= Date.now();
     const delta = isJsonObject(choice['delta']) ? choice['delta'] : {};
     const calls = Array.isArray(delta['tool_calls']) ? (delta['tool_calls'] as readonly unknown[]) : [];
     return [

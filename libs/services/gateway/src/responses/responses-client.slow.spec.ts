@@ -55,6 +55,11 @@ describe('the Responses API through the OpenAI client', () => {
       ...{ object: 'response', status: 'completed', model: 'conclave', output_text: 'It is blue [1].', error: null, usage },
       ...{ instructions: 'Be brief.', max_output_tokens: 500, metadata: { a: 'b' }, store: true, previous_response_id: null },
     });
+    // Members that the Open Responses specification requires.
+    expect(response).toMatchObject({
+      ...{ temperature: 1, top_p: 1, presence_penalty: 0, frequency_penalty: 0, top_logprobs: 0, max_tool_calls: null },
+      ...{ service_tier: 'default', safety_identifier: null, prompt_cache_key: null, completed_at: expect.any(Number) },
+    });
     expect(response.output).toMatchObject([
       {
         type: 'message',
@@ -81,7 +86,8 @@ describe('the Responses API through the OpenAI client', () => {
       ...['output_text.done', 'content_part.done', 'output_item.done', 'completed'],
     ]);
     const final = await stream.finalResponse();
-    expect(final).toMatchObject({ status: 'completed', output_text: 'It is blue [1].', usage });
+    expect(final).toMatchObject({ status: 'completed', output_text: 'It is blue [1].', usage, completed_at: expect.any(Number) });
+    expect(events[0]).toMatchObject({ response: { status: 'in_progress', completed_at: null } });
     expect(await client.responses.retrieve(final.id)).toMatchObject({
       output: final.output.map((item) => ({ type: item.type, id: item.id })),
       usage,

@@ -25,6 +25,7 @@ const Stored = z.object({
       output: z.array(ResponseItem),
       usage: ResponseUsage.nullable(),
       filtered: z.boolean().optional(),
+      completedAt: z.number().nullable().optional(),
       failure: z.object({ code: z.string(), message: z.string() }).optional(),
       facts: AnswerFacts.optional(),
     })

@@ -151,7 +151,7 @@ describe('the Anthropic client', () => {
     [400, { max_tokens: 0 }, Anthropic.BadRequestError, /`max_tokens` must be a whole number above 0/],
     [
       400,
-      { tool_choice: { type: 'any' }, tools: [{ name: 'a', input_schema: { type: 'object' } }] },
+      { tool_choice: { type: 'any' }, tools: ['a', 'b'].map((name) => ({ name, input_schema: { type: 'object' } })) },
       Anthropic.BadRequestError,
       /none can be required/,
     ],

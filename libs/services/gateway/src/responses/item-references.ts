@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Caller, Failure, type ResponseInputItem, type ResponseItem, type ResponseRequest } from '@conclave/contracts';
+import { GATEWAY_LIMITS, type GatewayLimits } from '../options.js';
 import { ResponseViews, type Standing } from './response-views.js';
 import { itemsOf } from './responses-request.js';
 
@@ -12,12 +13,18 @@ const idOfItem = /^(?:msg|fc|item)_([A-Za-z0-9]+?)(?:_(?:in)?\d{1,6})?$/;
  */
 @Injectable()
 export class ItemReferences {
-  constructor(@Inject(ResponseViews) private readonly views: ResponseViews) {}
+  constructor(
+    @Inject(GATEWAY_LIMITS) private readonly limits: Pick<GatewayLimits, 'maxMessages'>,
+    @Inject(ResponseViews) private readonly views: ResponseViews,
+  ) {}
 
   /** The request with the items themselves. Throws RESPONSE_NOT_FOUND, also for items of another tenant, REQUEST_INVALID, STORE_*. */
   async resolved(request: ResponseRequest, caller: Caller): Promise<ResponseRequest> {
     const items = itemsOf(request);
-    if (!items.some(isReference)) return request;
+    const count = items.filter(isReference).length;
+    if (count === 0) return request;
+    const most = this.limits.maxMessages;
+    if (count > most) throw new Failure('REQUEST_INVALID', `At most ${most} items may be named; leave out the oldest.`, { param: 'input' });
     const found = new Map<string, Promise<Standing>>();
     const input: ResponseInputItem[] = [];
     // One at a time: a request may name items of many responses.

@@ -323,6 +323,12 @@ describe('the Responses API through the OpenAI client', () => {
   it.each<[string, object, string, RegExp]>([
     ['no input', { input: [] }, 'input', /at least one item/],
     ['an unknown item', { input: [{ type: 'computer_call', id: 'x' }] }, 'input[0].type', /may be `message`/],
+    [
+      'too many named items',
+      { input: Array.from({ length: 2_001 }, (_, n) => ({ type: 'item_reference', id: `msg_a_${n}` })) },
+      'input',
+      /At most \d+ items may be named/,
+    ],
     ['an empty question', { instructions: 'x', input: [{ role: 'user', content: ' ' }] }, 'input[0].content', /no text/],
     ['no question', { instructions: 'x', input: [{ role: 'assistant', content: 'x' }] }, 'input', /role "user"/],
     ['an invalid limit', { max_output_tokens: 0 }, 'max_output_tokens', /above 0/],

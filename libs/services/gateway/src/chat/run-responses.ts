@@ -133,8 +133,8 @@ export class RunResponses {
         .then(async ({ question, facts, usage, tools }) => {
           const { chunks } = tools ? frames.called(tools, facts, usage) : frames.asked(question, facts, usage);
           const events = lines(chunks);
-          // The record of the run has no text for it.
-          if (tools) await shape.ended?.(frame, null);
+          // The record of the run, which continues, will have another text.
+          await shape.ended?.(frame, null);
           if (session.open) finish(events, null, 'finished', 'goes on');
         })
         .catch((error: unknown) => {
@@ -222,7 +222,7 @@ export class RunResponses {
             ? ({ content: tools.said, calls: tools.calls, finish: 'tool_calls' } as const)
             : ({ content: question, finish: 'stop' } as const);
           const whole = completion(frame, { ...said, usage, facts });
-          if (tools) await shape.ended?.(frame, whole);
+          await shape.ended?.(frame, whole);
           if (!session.open) return;
           session.end('goes on');
           sendJson(response, shape.whole(whole, frame), { 'x-conclave-outcome': facts.outcome });

@@ -4,8 +4,8 @@ import { GATEWAY_LIMITS, type GatewayLimits } from '../options.js';
 import { ResponseViews, type Standing } from './response-views.js';
 import { itemsOf } from './responses-request.js';
 
-/** The ids of items name their response: those of its output, and those of its input. */
-const idOfItem = /^(?:msg|fc|item)_([A-Za-z0-9]+?)(?:_(?:in)?\d{1,6})?$/;
+/** The ids of items name their response: those of its output, and those of its input. A later turn of a run has a number. */
+const idOfItem = /^(?:msg|fc|item)_([A-Za-z0-9]+(?:-\d{1,9})?)(?:_(?:in)?\d{1,6})?$/;
 
 /**
  * Items that a client names instead of sending them. SDKs do so by default for what a stored response contains: Vercel's provider names every earlier

@@ -489,6 +489,33 @@ describe('the Responses API at a single model', () => {
     await client.responses.create({ model: 'm@fake', input: [named(asked!.id!)] });
   });
 
+  it('names items of several turns of one run', async () => {
+    const asking = await World.open({ template: { strategy: 'reasoning' }, share: world });
+    try {
+      const { responses } = new OpenAI({ baseURL: `${asking.url}/v1`, apiKey: 'sk-test', maxRetries: 0 });
+      const said = (content: string) => ({ role: 'user' as const, content });
+      const named = ({ output }: OpenAI.Responses.Response) => ({ type: 'item_reference' as const, id: output[0]!.id! });
+      const first = responses.create({ ...question, input: 'Which company?' });
+      await until('the run', () => asking.runs().length === 1);
+      asking.write({ kind: 'question.asked', question: 'Clocks or ships?', deadline: Date.now() + 60_000 });
+      const begun = [said('Which company?'), named(await first), said('Clocks')];
+      const second = responses.create({ ...question, input: begun });
+      await until('the answer', () => asking.commands().length === 1);
+      const { seq, actor } = asking.commands()[0]!.data;
+      asking.write({ kind: 'command.accepted', seq, name: 'answer', actor }, { kind: 'command.applied', seq, name: 'answer', epoch: 0 });
+      asking.write(completed());
+      const third = responses.create({ ...question, input: [...begun, named(await second), said('Where?')] });
+      await until('the second run', () => asking.requested().length === 2);
+      asking.stores.write(asking.runs()[1]!, [completed()]);
+      await third;
+      expect(asking.requested()[1]!.data.conversation.map(({ content }) => content)).toEqual([
+        ...['Which company?', 'Clocks or ships?', 'Clocks', 'It is blue [1].'],
+      ]);
+    } finally {
+      await asking.close();
+    }
+  });
+
   it('names items of runs, and refuses those that it does not have, that were not stored or belong to another tenant', async () => {
     const named = (id: string) => [
       { type: 'item_reference' as const, id },

@@ -67,6 +67,7 @@ describe('a function that must be called, on a template that ignores the tools o
     expect(response.output).toMatchObject([{ type: 'function_call', name: 'place', arguments: args, status: 'completed' }]);
     const streamed = await client.responses.stream(asked).finalResponse();
     expect(streamed.output).toMatchObject([{ type: 'function_call', name: 'place', arguments: args }]);
+    for (const { id, output } of [response, streamed]) expect((await client.responses.retrieve(id)).output).toMatchObject(output);
     const message = await new Anthropic({ baseURL: world.url, apiKey: 'sk-test', maxRetries: 0 }).messages.create({
       ...{ model: 'conclave', max_tokens: 100, messages: question.messages },
       tools: [{ name: 'place', input_schema: { ...parameters, type: 'object' } }],

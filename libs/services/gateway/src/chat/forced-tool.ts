@@ -48,8 +48,10 @@ function callingTool(shape: AnswerShape, { name }: ForcedTool): AnswerShape {
   const idOf = ({ id }: ChunkFrame): string => `call_${id.slice(shape.prefix.length)}`;
   return {
     ...shape,
+    differs: true,
     writer: (frame) => new CallWriter(shape.writer(frame), { id: idOf(frame), name }),
     whole: (completion, frame) => shape.whole(asCall(completion, { id: idOf(frame), name }), frame),
+    ended: async (frame, completion) => shape.ended?.(frame, completion && asCall(completion, { id: idOf(frame), name })),
     named: (failure) => namedAsSent(failure, { body: {}, paths: [], names: { 'response_format.json_schema.schema': 'tools' } }),
   };
 }

@@ -35,6 +35,8 @@ export function responseShape(asked: ShapedRequest, stored: StoredResponses): An
   const keeps = request.store !== false;
   let writer: ResponseWriter | null = null;
   let answeredAt: number | null = null;
+  /** The run of this answer, which it is deleted with. */
+  let run: string | null = null;
   /** The end of a whole answer, the same each time it is asked for. */
   const endIn = (completion: Loose, id: string): ResponseEnd => ({
     ...endOf(completion, id, reasoning),
@@ -47,12 +49,13 @@ export function responseShape(asked: ShapedRequest, stored: StoredResponses): An
     writer: (frame) => (writer = new ResponseWriter(headOf(request, frame), reasoning)),
     whole: (completion, frame) => responseOf(headOf(request, frame), endIn(completion, frame.id)),
     begun: async (frame, runId) => {
+      run = runId;
       if (keeps && runId !== null) await stored.keep(caller.tenant, storedOf(asked, frame, runId));
     },
     ended: async (frame, completion) => {
       if (!keeps) return;
       const end = completion ? endIn(completion, frame.id) : writer!.end;
-      await stored.keep(caller.tenant, { ...storedOf(asked, frame, null), end });
+      await stored.keep(caller.tenant, { ...storedOf(asked, frame, run), end });
     },
     named: (failure) => namedAsSent(failure, fields),
   };

@@ -508,9 +508,13 @@ describe('the Responses API at a single model', () => {
       await until('the second run', () => asking.requested().length === 2);
       asking.stores.write(asking.runs()[1]!, [completed()]);
       await third;
+      expect(await responses.retrieve((await first).id)).toMatchObject({ output_text: 'Clocks or ships?' });
       expect(asking.requested()[1]!.data.conversation.map(({ content }) => content)).toEqual([
         ...['Which company?', 'Clocks or ships?', 'Clocks', 'It is blue [1].'],
       ]);
+      const headers = { authorization: 'Bearer sk-test' };
+      expect((await fetch(`${asking.url}/v1/runs/${asking.runs()[0]!}`, { method: 'DELETE', headers })).status).toBe(200);
+      for (const turn of [first, second]) await expect(responses.retrieve((await turn).id)).rejects.toMatchObject({ status: 404 });
     } finally {
       await asking.close();
     }

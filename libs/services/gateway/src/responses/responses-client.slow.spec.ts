@@ -469,9 +469,9 @@ describe('the Responses API at a single model', () => {
     expect(last.output_text).toBe('Yes.');
     expect(bodies[2]!['messages']).toEqual([
       { role: 'user', content: question.input },
-      { role: 'assistant', content: [{ type: 'text', text: 'I look.' }], tool_calls: [call] },
+      { role: 'assistant', content: 'I look.', tool_calls: [call] },
       { role: 'tool', tool_call_id: 'call_1', content: 'blue' },
-      { role: 'assistant', content: [{ type: 'text', text: 'Blue.' }] },
+      { role: 'assistant', content: 'Blue.' },
       { role: 'user', content: 'Sure?' },
     ]);
     const { data } = await client.responses.inputItems.list(last.id, { order: 'asc' });
@@ -561,6 +561,8 @@ describe('the Responses API at a single model', () => {
     const asking = { model: 'm@fake', tools: [...tools, other], input: [{ role: 'user' as const, content: 'x' }, made, result(output)] };
     const whole = await client.responses.create({ ...asking, parallel_tool_calls: false, tool_choice: allowed });
     expect(whole.parallel_tool_calls).toBe(false);
+    const { data: kept } = await client.responses.inputItems.list(whole.id);
+    expect(kept[0]).toMatchObject({ output: [{ type: 'input_text', text: 'a map' }, { text: '[image]' }] });
     expect(bodies[0]).toMatchObject({ parallel_tool_calls: false, tool_choice: 'required', tools: [{ function: { name: 'smell' } }] });
     expect((bodies[0]!['messages'] as unknown[])[2]).toEqual({
       ...{ role: 'tool', tool_call_id: 'call_1' },

@@ -67,7 +67,7 @@ export function chatOf(request: ResponseRequest, earlier: readonly Loose[], head
 function messageOf(item: ResponseInputItem, at: number): readonly Loose[] {
   switch (item.type ?? 'message') {
     case 'message':
-      return [{ role: roleOf(item.role), content: typeof item.content === 'string' ? item.content : (item.content ?? []).map(partOf) }];
+      return [{ role: roleOf(item.role), content: contentOf(item.content) }];
     case 'function_call': {
       const call = { id: item['call_id'], type: 'function', function: { name: item['name'], arguments: item['arguments'] } };
       return [{ role: 'assistant', content: null, tool_calls: [call] }];
@@ -83,6 +83,13 @@ function messageOf(item: ResponseInputItem, at: number): readonly Loose[] {
         { param: `input[${at}].type` },
       );
   }
+}
+
+/** Servers that know only texts accept a single text, which SDKs send as a part. */
+function contentOf(content: ResponseInputItem['content']): unknown {
+  if (typeof content === 'string') return content;
+  const parts = (content ?? []).map(partOf);
+  return parts.length === 1 && parts[0]!['type'] === 'text' ? parts[0]!['text'] : parts;
 }
 
 /** Only OpenAI's own models know the role `developer`. */

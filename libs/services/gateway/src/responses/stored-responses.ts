@@ -84,7 +84,9 @@ export const keptItems = (items: readonly ResponseInputItem[], suffix: string): 
     const type = item.type ?? 'message';
     const id = typeof item['id'] === 'string' ? item['id'] : `${type === 'message' ? 'msg' : 'item'}_${suffix}_in${at}`;
     const content = typeof item.content === 'string' ? [{ type: 'input_text', text: item.content }] : item.content?.map(marked);
-    return { ...item, id, type, ...(content ? { content } : {}) };
+    const { output } = item;
+    const returned = Array.isArray(output) ? { output: output.map((part: unknown) => (isJsonObject(part) ? marked(part) : part)) } : {};
+    return { ...item, id, type, ...(content ? { content } : {}), ...returned };
   });
 
 const marked = (part: Loose): Loose =>

@@ -37,6 +37,8 @@ export function clientsPage() {
     '',
     '- `tools, template` uses a template with `client_tools: pass_through`, `tools, asked first` one with `ask_first`, and `tools, direct` a `model@provider`; each whole and streamed if',
     '  the client can do both. `structured output` uses a strict schema.',
+    '- Vercel AI SDK (Responses) uses its provider for OpenAI, which speaks the Responses API by default and names earlier answers instead of sending them, and its provider for Open Responses.',
+    '- `structured output` of Pydantic AI is tried with a function that must be called, its default, and with a schema. OpenAI Agents is tried with both of its APIs.',
     '- `repeated request` sends a request twice with one `Idempotency-Key`: one run, one answer.',
     '- `abort`: the client stops an answer in the middle, and the call to the model ends with it.',
     '- LangChain.js with `streaming: true` downloads a token table from the network and waits for it; `stream()` does not. Embeddings of LangChain in Python download it too (the tests provide it)',

@@ -242,12 +242,13 @@ describe('a tool that must be called', () => {
     expect(system.models.calls.at(-1)!.body['tool_choice']).toEqual(forced);
   });
 
-  it('is refused by a template that ignores the tools of clients', async () => {
+  it('is refused by a template that ignores the tools of clients, unless it is the only one', async () => {
+    const other = { type: 'function', function: { name: 'other' } } as const;
     const asked = client.chat.completions.create({
       model: 'ignores',
       messages: [user(question())],
-      tools: [...tools],
-      tool_choice: forced,
+      tools: [...tools, other],
+      tool_choice: 'required',
     });
     await expect(asked).rejects.toMatchObject({ status: 400, param: 'tool_choice', message: expect.stringContaining('client_tools') });
   });

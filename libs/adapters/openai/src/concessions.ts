@@ -1,6 +1,7 @@
 import type { JsonObject, ModelCall } from '@conclave/ports';
 import type { UpstreamError } from './error-body.js';
 import { hasLaterInstructions, refusesLaterInstructions, withOneSystemMessage } from './system-messages.js';
+import { hasToolFiles, hasToolFilesApart, refusesFiles, withoutToolFiles, withToolFilesApart } from './tool-files.js';
 
 /** Something left out of a request, or expressed differently, because a server refused it. */
 export type Concession =
@@ -14,7 +15,9 @@ export type Concession =
   | 'no top_p'
   | 'no seed'
   | 'no stop'
-  | 'one system message';
+  | 'one system message'
+  | 'no files of tools'
+  | 'no parallel_tool_calls';
 
 export type Concessions = ReadonlySet<Concession>;
 
@@ -49,8 +52,11 @@ export function bodyOf(call: ModelCall, model: string, made: Concessions): Compl
   };
 }
 
-const messagesFor = (messages: unknown, made: Concessions): unknown =>
-  made.has('one system message') && hasLaterInstructions(messages) ? withOneSystemMessage(messages) : messages;
+function messagesFor(messages: unknown, made: Concessions): unknown {
+  const files = made.has('no files of tools') ? withoutToolFiles : withToolFilesApart;
+  const shown = hasToolFiles(messages) ? files(messages) : messages;
+  return made.has('one system message') && hasLaterInstructions(shown) ? withOneSystemMessage(shown) : shown;
+}
 
 /** Whether the call can do without its reply format. */
 export const formatIsOptional = (call: ModelCall): boolean => call.responseFormat === undefined && call.wishedFormat !== undefined;
@@ -58,13 +64,15 @@ export const formatIsOptional = (call: ModelCall): boolean => call.responseForma
 const preferred = ({ wishedFormat: format }: ModelCall, made: Concessions) =>
   format?.['type'] === 'json_schema' && made.has('json_object for a wished json_schema') ? { type: 'json_object' } : format;
 
-/** The client's own body with the server's model name. Always requests usage of a stream, for accounting. */
+/** The client's own body with the server's model name, and files of tool results where servers read them. Always requests usage of a stream, for accounting. */
 export function passedBody(body: JsonObject, model: string, made: Concessions): CompletionBody {
   const stream = body['stream'] === true;
   const options = body['stream_options'] as JsonObject | null | undefined;
   const asked = stream && (options || !made.has('no usage option'));
+  const { parallel_tool_calls: parallel, ...rest } = body;
+  const calls = parallel === undefined || made.has('no parallel_tool_calls') ? {} : { parallel_tool_calls: parallel };
   const messages = 'messages' in body ? { messages: messagesFor(body['messages'], made) } : {};
-  return { ...body, ...messages, model, stream, ...(asked ? { stream_options: { ...options, include_usage: true } } : {}) };
+  return { ...rest, ...calls, ...messages, model, stream, ...(asked ? { stream_options: { ...options, include_usage: true } } : {}) };
 }
 
 const candidates: readonly (readonly [name: string, parameter: string, concession: Concession])[] = [
@@ -77,6 +85,7 @@ const candidates: readonly (readonly [name: string, parameter: string, concessio
   ['seed', 'seed', 'no seed'],
   ['stop', 'stop', 'no stop'],
   ['stream', 'stream', 'no stream'],
+  ['parallel_tool_calls', 'parallel_tool_calls', 'no parallel_tool_calls'],
 ];
 
 /** Codes and types that mean an unsupported parameter. Known only from OpenAI. */
@@ -124,12 +133,16 @@ export function concessionFor(
   if (status === null || ![400, 404, 405, 422, 500, 501].includes(status)) return null;
   if (!made.has('one system message') && hasLaterInstructions(body['messages']) && refusesLaterInstructions(said.message))
     return 'one system message';
+  if (!made.has('no files of tools') && hasToolFilesApart(body['messages']) && refusesFiles(said.message)) return 'no files of tools';
   const format = body['response_format'] as JsonObject | undefined;
   if (isOptional && format !== undefined && [said.param, said.message.slice(0, 400)].some((words) => speaksOfFormat.test(words)))
     return format['type'] === 'json_schema' ? 'json_object for a wished json_schema' : 'no wished response_format';
   const found = candidates.find(
     ([name, parameter, concession]) =>
-      body[parameter] !== undefined && body[parameter] !== false && !made.has(concession) && isRefused(said, name),
+      body[parameter] !== undefined &&
+      (body[parameter] !== false || parameter === 'parallel_tool_calls') &&
+      !made.has(concession) &&
+      isRefused(said, name),
   );
   return found?.[2] ?? null;
 }

@@ -114,9 +114,7 @@ export class ProviderCalls {
       ...(watch.onRetry ? { onRetry: watch.onRetry } : {}),
       onDelta: watch.onDelta,
       bodyOf: (made) => passedBody(body, model, made),
-      // Gives up only what we added ourselves, and the place of instructions that the server cannot have there.
-      mayConcede: (concession) =>
-        concession === 'one system message' || (concession === 'no usage option' && body['stream_options'] === undefined),
+      mayConcede: (concession) => ofPassed.has(concession) || (concession === 'no usage option' && body['stream_options'] === undefined),
       isFormatWished: false,
       passed: { choices, usage: asksForUsage(body), onChunk: streams ? (watch.onChunk ?? (() => undefined)) : null },
       estimatedPrompt: estimateTokens(JSON.stringify(body['messages'] ?? '')),
@@ -219,6 +217,12 @@ export class ProviderCalls {
     return { reply, body: reader.body, beganInThinking: reader.beganInThinking };
   }
 }
+
+/**
+ * What a request of a client may lose besides what we added ourselves: the place of instructions, what its tools showed to a model that cannot see, and
+ * a hint on calls of tools, which agents send to every model.
+ */
+const ofPassed: ReadonlySet<Concession> = new Set(['one system message', 'no files of tools', 'no parallel_tool_calls']);
 
 /** Number of leading characters of an image or file that a server might quote. */
 const quoted = 4_000;

@@ -195,7 +195,7 @@ export const TemplateSettings = z.strictObject({
     .enum(['ask_first', 'pass_through', 'ignore'])
     .default('ignore')
     .describe(
-      'what happens to the tools that a client sends: pass_through = the tool model answers and may call them; ask_first = the tool model is asked first whether it calls one, then the run answers, with the results if it does; ignore = they are not used',
+      'what happens to the tools that a client sends: pass_through = the tool model answers and may call them; ask_first = the tool model is asked first whether it calls one, then the run answers, with the results if it does; ignore = they are not used, except that the only function that a client requires is the form of the answer',
     ),
   tool_model: ConfiguredModel.optional().describe('model that gets the tools of clients; absent: the first of `judge`'),
 });

@@ -133,7 +133,9 @@ export const ChatCompletionRequest = z.object({
       error: 'must be "none", "auto", "required" or {"type":"function","function":{"name":"..."}}',
     })
     .nullish()
-    .describe('a template that ignores the tools of clients refuses a request in which a tool must be called'),
+    .describe(
+      'a template that ignores the tools of clients answers with a call of the only function that may be called, and refuses other requests in which a tool must be called',
+    ),
   ...answerFields,
   ...endUserFields,
 });

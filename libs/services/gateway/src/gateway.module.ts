@@ -61,6 +61,7 @@ import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayOptions, limitsOf } from '
 import { Prompts } from './prompts/prompts.js';
 import { PromptsController } from './prompts/prompts.controller.js';
 import { ResponseStreams } from './responses/response-streams.js';
+import { ItemReferences } from './responses/item-references.js';
 import { ResponseViews } from './responses/response-views.js';
 import { ResponsesController } from './responses/responses.controller.js';
 import { StoredResponses } from './responses/stored-responses.js';
@@ -177,6 +178,7 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         RunDirectory,
         RunEvents,
         ResponseStreams,
+        ItemReferences,
         ResponseViews,
         RunResponses,
         StoredResponses,

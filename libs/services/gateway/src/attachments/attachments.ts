@@ -64,12 +64,12 @@ export class Attachments {
     return Promise.all(read.map((one) => this.keep(one)));
   }
 
-  /** Only user messages may carry images and files; audio parts are always refused. */
+  /** Only user messages may carry images and files, and results of tools, whose files are not read here; audio parts are always refused. */
   private isAsked({ part, role, param, asked }: GivenPart): boolean {
-    if (role !== 'user' || (part.type !== 'image_url' && part.type !== 'file'))
+    if ((role !== 'user' && role !== 'tool') || (part.type !== 'image_url' && part.type !== 'file'))
       throw new Failure(
         'ATTACHMENT_UNSUPPORTED',
-        role === 'user'
+        role === 'user' || role === 'tool'
           ? `The part is of the kind "${part.type.slice(0, 40)}".`
           : `Only messages of the role "user" may contain images and files.`,
         { param },

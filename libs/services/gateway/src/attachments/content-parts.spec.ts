@@ -41,5 +41,22 @@ describe('content parts', () => {
     expect(bodyCharacters({ messages: [{ content: [image, { type: 'text', text: long }] }, { content: long }] })).toBe(1_000);
     expect(bodyCharacters({ messages: [null, 7, { content: [null, 'x', { type: 'image_url', image_url: long }] }] })).toBe(1_000);
     expect(bodyCharacters({ messages: 'x', more: long })).toBe(0);
+    const returned = [
+      { type: 'input_image', image_url: long },
+      { type: 'input_text', text: long },
+    ];
+    expect(
+      bodyCharacters({
+        input: [
+          { type: 'function_call_output', output: returned },
+          { type: 'function_call_output', output: long },
+        ],
+      }),
+    ).toBe(1_000);
+    const blocks = [
+      { type: 'image', source: { type: 'base64', data: long } },
+      { type: 'text', text: long },
+    ];
+    expect(bodyCharacters({ messages: [{ role: 'user', content: [{ type: 'tool_result', content: blocks }] }] })).toBe(1_000);
   });
 });

@@ -40,9 +40,16 @@ const deepest = 8;
 export const isFlat = (value: unknown, levels = deepest): boolean =>
   typeof value !== 'object' || value === null || (levels > 0 && Object.values(value).every((member) => isFlat(member, levels - 1)));
 
+/** Whether a part of a chat message is an image or a file. */
+export const isFile = ({ type }: Readonly<Record<string, unknown>>): boolean => type === 'image_url' || type === 'file';
+
 /** Text that replaces an image or file of an earlier turn, which is not read again. */
 export const placeholderOf = ({ type }: ContentPart): string =>
   type === 'image_url' ? '[image]' : type === 'file' ? '[file]' : '[attachment]';
+
+/** The text of a message with a mark in place of each other part. */
+export const markedText = ({ text, others }: ReturnType<typeof readContent>): string =>
+  [text, ...others.map(([, part]) => placeholderOf(part))].filter(Boolean).join('\n');
 
 /** Length in characters from which a string counts as a file body instead of text. */
 const bodyFrom = 256;
@@ -55,9 +62,15 @@ export function bodyCharacters({ messages, input }: Record<string, unknown>): nu
 }
 
 const partsOf = (message: unknown): readonly object[] => {
-  const content = typeof message === 'object' && message !== null ? (message as { content?: unknown }).content : null;
-  if (!Array.isArray(content)) return [];
-  return content.filter((part): part is object => typeof part === 'object' && part !== null && !isText(part as ContentPart));
+  const { content, output } = typeof message === 'object' && message !== null ? (message as { content?: unknown; output?: unknown }) : {};
+  const parts: unknown = Array.isArray(content) ? content : output;
+  if (!Array.isArray(parts)) return [];
+  return parts
+    .filter((part): part is object => typeof part === 'object' && part !== null && !isText(part as ContentPart))
+    .flatMap((part) => {
+      const { type, content: inside } = part as { type?: unknown; content?: unknown };
+      return type === 'tool_result' && Array.isArray(inside) ? partsOf(part) : [part];
+    });
 };
 
 /** Looks only as deep as parts nest: `image_url.url`, `file.file_data`, `input_audio.data`. */

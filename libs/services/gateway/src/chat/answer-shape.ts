@@ -30,8 +30,13 @@ export interface AnswerShape {
   whole(completion: JsonObject, frame: ChunkFrame): object;
   /** Called when the answer has an id, before anything is sent. `runId`: null for a direct call. Throws STORE_*. */
   begun?(frame: ChunkFrame, runId: string | null): Promise<void>;
-  /** Called when a direct call has ended, before its end is sent. `completion`: null if it was streamed. Throws STORE_*. */
+  /**
+   * Called when a direct call has ended, or a turn whose text the record of its run will not have, before the end is sent. `completion`: null if it was
+   * streamed. Throws STORE_*.
+   */
   ended?(frame: ChunkFrame, completion: JsonObject | null): Promise<void>;
+  /** Whether the record of a run has another form of the answer, so that `ended` is called at the end of a run too. */
+  readonly differs?: boolean;
   /** Converts a name of the chat protocol, in the field and the sentence of an error, to the name that the client used. */
   named?(failure: Failure): Failure;
 }

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type Caller, ChatCompletionRequest, Failure, type Template } from '@conclave/contracts';
+import { type Caller, ChatCompletionRequest, Failure, type ModelChoice, type Template } from '@conclave/contracts';
 import type { JsonObject } from '@conclave/ports';
 import type { Request, Response } from 'express';
 import { byEndUser, Callers } from '../http/caller.js';
@@ -15,6 +15,7 @@ import { ChatRuns } from './chat-runs.js';
 import { ClientTools } from './client-tools.js';
 import { DirectCalls } from './direct-calls.js';
 import { passedBody, readPassedRequest } from './passed-request.js';
+import { asAnswer } from './forced-tool.js';
 import { PendingQuestions } from './pending-questions.js';
 import { withinReach } from './question-size.js';
 import { ToolResults } from './tool-results.js';
@@ -79,23 +80,35 @@ export class AskedQuestions {
     }
   }
 
-  private async answered(request: Request, response: Response, { caller, body, raw, shape }: AskedQuestion): Promise<void> {
-    const { model } = parseBody(NamedModel, body);
+  private async answered(request: Request, response: Response, sent: AskedQuestion): Promise<void> {
+    const { caller, raw } = sent;
+    const { model } = parseBody(NamedModel, sent.body);
     const resolved = await this.directory.resolve(model, caller.tenant, raw, await this.callers.mayAsk(request));
-    const { maxMessages } = this.limits;
-    if (resolved.kind !== 'template') {
-      const passed = readPassedRequest(body, request.headers, maxMessages);
-      return this.direct.answer(response, passed, resolved.kind === 'model' ? resolved.ref : resolved, { caller, shape });
-    }
+    const direct = (models: string | ModelChoice): Promise<void> =>
+      this.direct.answer(response, readPassedRequest(sent.body, request.headers, this.limits.maxMessages), models, {
+        caller,
+        shape: sent.shape,
+      });
+    if (resolved.kind !== 'template') return direct(resolved.kind === 'model' ? resolved.ref : resolved);
     const { template } = resolved;
-    const toolModel = ClientTools.passedTo(template, body);
-    if (toolModel !== null)
-      return this.direct.answer(response, readPassedRequest(body, request.headers, maxMessages), toolModel, { caller, shape });
+    const toolModel = ClientTools.passedTo(template, sent.body);
+    if (toolModel !== null) return direct(toolModel);
+    const question = asAnswer(sent);
+    try {
+      await this.byRun(request, response, question, template);
+    } catch (error) {
+      throw question === sent ? error : renamed(error, question.shape);
+    }
+  }
+
+  private async byRun(request: Request, response: Response, sent: AskedQuestion, template: Template): Promise<void> {
+    const { caller, body, raw, shape } = sent;
+    const { maxMessages } = this.limits;
     const whole = readChatRequest(body, request.headers, maxMessages);
     const question = withinReach(whole, template);
     const utility = readUtility(question, request.headers);
     if (utility) {
-      const { stream, includeUsage, keepAlive } = question;
+      const { model, stream, includeUsage, keepAlive } = question;
       const small = smallModel(template, await this.directory.models());
       return this.direct.answer(
         response,
@@ -111,7 +124,7 @@ export class AskedQuestions {
       (await this.results.awaited(body, template, caller, repeat)) ?? (await this.pending.answered(whole, template, caller, repeat));
     if (waiting) return this.runs.goOn(response, asked, waiting, repeat);
     const detail = await this.callers.detailOf(request, question.options.detail);
-    const passed = { ...whole, model, body: passedBody(body) };
+    const passed = { ...whole, body: passedBody(body) };
     const askTools = this.tools.asking(template, passed, { caller, shape }, response);
     await this.runs.answer(request, response, await this.skills.applied(question), asked, { raw, detail, askTools });
   }

@@ -13,7 +13,7 @@ import {
   type TextMessage,
 } from '@conclave/contracts';
 import { isJsonObject } from '@conclave/ports';
-import { type GivenPart, isFlat, placeholderOf, readContent } from '../attachments/content-parts.js';
+import { type GivenPart, isFlat, markedText, readContent } from '../attachments/content-parts.js';
 import { checkFormat, strictSchema } from '../answers/answer-schema.js';
 import { parseBody } from '../http/request-shape.js';
 import { withoutThinking } from './history-text.js';
@@ -149,12 +149,12 @@ function readQuestion(
       param: `messages[${last}].content`,
     });
   const system = texts.filter(({ role }) => role === 'system' || role === 'developer').map(({ text }) => text);
-  const conversation = texts
+  const marked = texts.map((message) => ({ role: message.role, text: markedText(message) }));
+  const conversation = marked
     .slice(0, last)
-    .map(({ role, text, others }) => ({ role, text: [text, ...others.map(([, part]) => placeholderOf(part))].filter(Boolean).join('\n') }))
     .flatMap(({ role, text }): TextMessage[] => (isTurn(role) && text !== '' ? [{ role, content: text }] : []));
   // The results of the client's tools for this question come after it.
-  const results = texts
+  const results = marked
     .slice(last + 1)
     .flatMap(({ role, text }): TextMessage[] =>
       role === 'tool' && text !== '' ? [{ role: 'assistant', content: `${promptMarks.clientTool}\n${text}` }] : [],

@@ -14,7 +14,7 @@ import {
   type RunCompletedEntry,
   type Usage,
 } from '@conclave/contracts';
-import { STATE, type StateStore } from '@conclave/ports';
+import { type JsonObject, STATE, type StateStore } from '@conclave/ports';
 import type { Response } from 'express';
 import { asFailure, sendFailure } from '../http/failure-response.js';
 import { keepAlive, sendJson } from '../http/json-answer.js';
@@ -133,8 +133,8 @@ export class RunResponses {
         .then(async ({ question, facts, usage, tools }) => {
           const { chunks } = tools ? frames.called(tools, facts, usage) : frames.asked(question, facts, usage);
           const events = lines(chunks);
-          // The record of the run has no text for it.
-          if (tools) await shape.ended?.(frame, null);
+          // The record of the run, which continues, will have another text.
+          await shape.ended?.(frame, null);
           if (session.open) finish(events, null, 'finished', 'goes on');
         })
         .catch((error: unknown) => {
@@ -167,12 +167,13 @@ export class RunResponses {
           this.options.metrics.onFirstContent('chat', performance.now() - session.began);
         }
         if (!end) continue;
-        return finish(
-          events,
-          end.failure,
-          end.failure ? 'failed' : 'finished',
-          end.failure && goesOn.has(end.failure.code) ? 'goes on' : 'is over',
-        );
+        const { failure } = end;
+        const over = (): void =>
+          finish(events, failure, failure ? 'failed' : 'finished', failure && goesOn.has(failure.code) ? 'goes on' : 'is over');
+        if (failure || !shape.differs) return over();
+        return void this.kept(shown, null).then(() => {
+          if (session.open) over();
+        });
       }
       if (events !== '') sse.send(events);
       if (!firstContent) this.options.probe?.reached('gateway', 'mid-stream', run.runId);
@@ -206,8 +207,11 @@ export class RunResponses {
     const finish = async (ended: RunCompletedEntry): Promise<void> => {
       const end = fit ? await fit(ended) : ended;
       if (!session.open) return;
+      const whole = end.answer === null ? null : wholeOf(frame, run.runId, end, end.answer);
+      if (whole && shape.differs) await this.kept(shown, whole);
+      if (!session.open) return;
       session.end('is over');
-      this.sendAnswer(response, run.runId, shown, end);
+      this.sendAnswer(response, run.runId, shown, end, whole);
     };
     const fail = (failure: Failure): void => {
       if (!session.open) return;
@@ -222,7 +226,7 @@ export class RunResponses {
             ? ({ content: tools.said, calls: tools.calls, finish: 'tool_calls' } as const)
             : ({ content: question, finish: 'stop' } as const);
           const whole = completion(frame, { ...said, usage, facts });
-          if (tools) await shape.ended?.(frame, whole);
+          await shape.ended?.(frame, whole);
           if (!session.open) return;
           session.end('goes on');
           sendJson(response, shape.whole(whole, frame), { 'x-conclave-outcome': facts.outcome });
@@ -255,21 +259,27 @@ export class RunResponses {
     response.once('close', () => following?.stop());
   }
 
-  private sendAnswer(response: Response, runId: string, { frame, shape }: Shown, end: RunCompletedEntry): void {
+  /** Stores an answer in a form that the record of its run does not have. It was paid for, so it is sent even if that fails. */
+  private async kept({ shape, frame, run }: Shown, completion: JsonObject | null): Promise<void> {
+    try {
+      await shape.ended?.(frame, completion);
+    } catch (error) {
+      this.options.logger.warn('the form of an answer could not be stored', { run: run.runId, error });
+    }
+  }
+
+  private sendAnswer(response: Response, runId: string, { frame, shape }: Shown, end: RunCompletedEntry, whole: JsonObject | null): void {
     const headers = {
       'x-conclave-cost': String(end.usage.cost),
       'x-conclave-rounds': String(end.rounds),
       'x-conclave-outcome': end.outcome,
     };
-    if (end.answer === null || end.outcome === 'cancelled' || end.outcome === 'failed') {
+    if (whole === null || end.outcome === 'cancelled' || end.outcome === 'failed') {
       const failure = failureOf(end);
       if (!response.headersSent) for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
       sendFailure(response, failure, this.limits.retryAfterS, true);
       return this.note(runId, failure);
     }
-    const annotations = citations(end.sources, end.answer);
-    const facts = factsOf(runId, end);
-    const whole = completion(frame, { content: end.answer, annotations, finish: finishOf(end), usage: end.usage, facts });
     sendJson(response, shape.whole(whole, frame), headers);
     this.note(runId, null);
   }
@@ -284,6 +294,17 @@ export class RunResponses {
     });
   }
 }
+
+/** The end of a run as a whole answer. */
+const wholeOf = (frame: ChunkFrame, runId: string, end: RunCompletedEntry, content: string): JsonObject => ({
+  ...completion(frame, {
+    content,
+    annotations: citations(end.sources, content),
+    finish: finishOf(end),
+    usage: end.usage,
+    facts: factsOf(runId, end),
+  }),
+});
 
 /** The failure of a turn whose answer came too late: the run has another answer, or no longer asks. */
 const refusedAnswer = ({ reason }: { readonly reason: string }): Failure => new Failure('COMMAND_REJECTED', reason);

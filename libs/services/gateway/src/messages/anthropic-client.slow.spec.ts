@@ -151,7 +151,7 @@ describe('the Anthropic client', () => {
     [400, { max_tokens: 0 }, Anthropic.BadRequestError, /`max_tokens` must be a whole number above 0/],
     [
       400,
-      { tool_choice: { type: 'any' }, tools: [{ name: 'a', input_schema: { type: 'object' } }] },
+      { tool_choice: { type: 'any' }, tools: ['a', 'b'].map((name) => ({ name, input_schema: { type: 'object' } })) },
       Anthropic.BadRequestError,
       /none can be required/,
     ],
@@ -301,5 +301,33 @@ describe('the Anthropic client at a single model', () => {
     expect([whole.content, whole.stop_reason]).toEqual([expected, 'tool_use']);
     const streamed = await client.messages.stream(asked).finalMessage();
     expect(JSON.parse(JSON.stringify([streamed.content, streamed.stop_reason]))).toEqual([expected, 'tool_use']);
+  });
+
+  it('passes on images that tools returned, and that tools may not be called at once', async () => {
+    let body: Readonly<Record<string, unknown>> = {};
+    world.models.pass = async (request) => {
+      body = request.body;
+      return { ...reply(), body: { choices: [{ index: 0, message: { role: 'assistant', content: 'Blue.' }, finish_reason: 'stop' }] } };
+    };
+    const data = 'iVBORw0KGgo=';
+    const image = { type: 'image' as const, source: { type: 'base64' as const, media_type: 'image/png' as const, data } };
+    await client.messages.create({
+      ...{ ...question, model: 'm@fake' },
+      tools: [{ name: 'look', input_schema: { type: 'object' as const } }],
+      tool_choice: { type: 'auto', disable_parallel_tool_use: true },
+      messages: [
+        ...question.messages,
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'call_0', name: 'look', input: {} }] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_0', content: [{ type: 'text', text: 'a map' }, image] }] },
+      ],
+    });
+    expect(body['parallel_tool_calls']).toBe(false);
+    expect((body['messages'] as unknown[]).at(-1)).toEqual({
+      ...{ role: 'tool', tool_call_id: 'call_0' },
+      content: [
+        { type: 'text', text: 'a map' },
+        { type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } },
+      ],
+    });
   });
 });

@@ -1,5 +1,6 @@
 import type { CountTokensRequest, MessageBlock, MessagesRequest } from '@conclave/contracts';
 import { contentText, isJsonObject } from '@conclave/ports';
+import { isFile } from '../attachments/content-parts.js';
 import { type ChatFields, present } from '../chat/chat-fields.js';
 import type { RequestHeaders } from '../chat/option-headers.js';
 import { joined } from '../chat/turns.js';
@@ -22,6 +23,7 @@ export function chatOf(request: MessagesRequest, headers: RequestHeaders): ChatF
     stop: request.stop_sequences,
     tools: request.tools?.map(toolOf),
     tool_choice: choiceOf(request.tool_choice),
+    parallel_tool_calls: request.tool_choice?.['disable_parallel_tool_use'] === true && request.tools?.length ? false : undefined,
     conclave: { ...request.conclave, ...progress },
   });
   return { body, paths, names: { stop: 'stop_sequences', stream_options: 'stream' } };
@@ -85,16 +87,14 @@ const callOf = ({ id, name, input }: MessageBlock): Loose => ({
   function: { name, arguments: JSON.stringify(input ?? {}) },
 });
 
-const resultOf = ({ tool_use_id: id, content }: MessageBlock): Loose => ({
-  role: 'tool',
-  tool_call_id: id,
-  content:
-    typeof content === 'string'
-      ? content
-      : Array.isArray(content)
-        ? content.map((part: unknown) => (isJsonObject(part) ? textIn(part['text']) : '')).join('')
-        : '',
-});
+const resultOf = ({ tool_use_id: id, content }: MessageBlock): Loose => ({ role: 'tool', tool_call_id: id, content: returned(content) });
+
+/** What a tool returned: a text, or parts if it contains images or documents. */
+function returned(content: unknown): unknown {
+  if (!Array.isArray(content)) return textIn(content);
+  const parts = content.filter(isJsonObject).map((block) => partOf(block as MessageBlock));
+  return parts.some(isFile) ? parts.filter((part) => isFile(part) || 'text' in part) : parts.map((part) => textIn(part['text'])).join('');
+}
 
 const toolOf = ({ name, description, input_schema: parameters }: Loose): Loose => ({
   type: 'function',

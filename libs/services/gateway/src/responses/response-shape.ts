@@ -4,7 +4,7 @@ import type { AnswerShape } from '../chat/answer-shape.js';
 import { type ChatFields, namedAsSent } from '../chat/chat-fields.js';
 import type { ChunkFrame } from '../chat/chat-shapes.js';
 import { calledNames } from './namespaced-tools.js';
-import { headOf, messageItem, type ResponseEnd, responseOf, suffixOf, textPart, usageOf } from './response-object.js';
+import { endingOf, headOf, messageItem, type ResponseEnd, responseOf, suffixOf, textPart, usageOf } from './response-object.js';
 import { ResponseWriter } from './response-writer.js';
 import { itemsOf, type Loose } from './responses-request.js';
 import { keptItems, type StoredResponse, type StoredResponses } from './stored-responses.js';
@@ -35,19 +35,28 @@ export function responseShape(asked: ShapedRequest, stored: StoredResponses): An
   const { request, fields, caller, reasoning } = asked;
   const keeps = request.store !== false;
   let writer: ResponseWriter | null = null;
+  let answeredAt: number | null = null;
+  /** The run of this answer, which it is deleted with. */
+  let run: string | null = null;
+  /** The end of a whole answer, the same each time it is asked for. */
+  const endIn = (completion: Loose, id: string): ResponseEnd => ({
+    ...endOf(completion, id, asked),
+    completedAt: (answeredAt ??= Date.now()),
+  });
   return {
     prefix: 'resp_',
     // Tags in a text and status events are formats of other front ends.
     modeOf: (mode) => (mode === 'none' ? mode : 'reasoning'),
     writer: (frame) => (writer = new ResponseWriter(headOf(request, frame), reasoning)),
-    whole: (completion, frame) => responseOf(headOf(request, frame), endOf(completion, frame.id, asked)),
+    whole: (completion, frame) => responseOf(headOf(request, frame), endIn(completion, frame.id)),
     begun: async (frame, runId) => {
+      run = runId;
       if (keeps && runId !== null) await stored.keep(caller.tenant, storedOf(asked, frame, runId));
     },
     ended: async (frame, completion) => {
       if (!keeps) return;
-      const end = completion ? endOf(completion, frame.id, asked) : writer!.end;
-      await stored.keep(caller.tenant, { ...storedOf(asked, frame, null), end });
+      const end = completion ? endIn(completion, frame.id) : writer!.end;
+      await stored.keep(caller.tenant, { ...storedOf(asked, frame, run), end });
     },
     named: (failure) => namedAsSent(failure, fields),
   };
@@ -57,9 +66,9 @@ export function responseShape(asked: ShapedRequest, stored: StoredResponses): An
 function endOf(completion: Loose, id: string, asked: Pick<ShapedRequest, 'request' | 'reasoning'>): ResponseEnd {
   const [choice] = Array.isArray(completion['choices']) ? (completion['choices'] as readonly unknown[]) : [];
   const { message, finish_reason: finish } = isJsonObject(choice) ? choice : {};
-  const status = finish === 'length' ? 'incomplete' : 'completed';
-  const output = isJsonObject(message) ? itemsOfMessage(message, id, status, asked) : [];
-  return { status, output, usage: usageOf(completion['usage']), facts: completion['conclave'] as AnswerFacts | undefined };
+  const ending = endingOf(finish);
+  const output = isJsonObject(message) ? itemsOfMessage(message, id, ending.status, asked) : [];
+  return { ...ending, output, usage: usageOf(completion['usage']), facts: completion['conclave'] as AnswerFacts | undefined };
 }
 
 function itemsOfMessage(

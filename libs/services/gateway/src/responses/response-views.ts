@@ -108,6 +108,7 @@ function endOfRun(head: ResponseHead, view: RunView): ResponseEnd {
   const usage = view.terminal || hasText ? usageOf(chatUsage(view.usage.total)) : null;
   return {
     status,
+    completedAt: view.completedAt,
     output,
     usage,
     ...(status === 'failed' ? { failure: failureOf(view) } : {}),

@@ -2,7 +2,17 @@ import type { AnswerFacts, Failure, ResponseEvent, ResponseItem, ResponseRequest
 import { isJsonObject } from '@conclave/ports';
 import type { AnswerWriter } from '../chat/answer-shape.js';
 import { calledNames } from './namespaced-tools.js';
-import { failureIn, messageItem, type ResponseEnd, type ResponseHead, responseOf, suffixOf, textPart, usageOf } from './response-object.js';
+import {
+  endingOf,
+  failureIn,
+  messageItem,
+  type ResponseEnd,
+  type ResponseHead,
+  responseOf,
+  suffixOf,
+  textPart,
+  usageOf,
+} from './response-object.js';
 import { begun, closing, eventText, type Unnumbered } from './response-events.js';
 import type { Loose } from './responses-request.js';
 
@@ -19,6 +29,7 @@ export class ResponseWriter implements AnswerWriter {
   private readonly output: ResponseItem[] = [];
   private item: Open | null = null;
   private finish: unknown = null;
+  private finishedAt: number | null = null;
   private usage: ResponseUsage | null = null;
   private facts: AnswerFacts | undefined;
   private readonly namesOf: ReturnType<typeof calledNames>;
@@ -33,9 +44,8 @@ export class ResponseWriter implements AnswerWriter {
 
   /** The written answer; nothing follows it. */
   get end(): ResponseEnd {
-    const status = this.finish === 'length' ? 'incomplete' : 'completed';
     const output = this.item ? [...this.output, this.whole(this.item)] : this.output;
-    return { status, output, usage: this.usage, facts: this.facts };
+    return { ...endingOf(this.finish), completedAt: this.finishedAt, output, usage: this.usage, facts: this.facts };
   }
 
   open(): string {
@@ -50,6 +60,7 @@ export class ResponseWriter implements AnswerWriter {
     const [choice] = Array.isArray(chunk['choices']) ? (chunk['choices'] as readonly unknown[]) : [];
     if (!isJsonObject(choice)) return '';
     this.finish = choice['finish_reason'] ?? this.finish;
+    if (this.finish) this.finishedAt ??= Date.now();
     const delta = isJsonObject(choice['delta']) ? choice['delta'] : {};
     const calls = Array.isArray(delta['tool_calls']) ? (delta['tool_calls'] as readonly unknown[]) : [];
     return [
@@ -91,7 +102,7 @@ export class ResponseWriter implements AnswerWriter {
       case 'reasoning':
         return { id: this.idOf('rs'), type: 'reasoning', summary: [{ type: 'summary_text', text: item.text }] };
       case 'message': {
-        const status = this.finish === 'length' ? 'incomplete' : 'completed';
+        const { status } = endingOf(this.finish);
         return { ...messageItem(this.head.id, status, [textPart(item.text, item.citations)]), id: this.messageId() } as ResponseItem;
       }
       case 'call':

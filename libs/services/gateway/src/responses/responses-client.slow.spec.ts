@@ -55,6 +55,11 @@ describe('the Responses API through the OpenAI client', () => {
       ...{ object: 'response', status: 'completed', model: 'conclave', output_text: 'It is blue [1].', error: null, usage },
       ...{ instructions: 'Be brief.', max_output_tokens: 500, metadata: { a: 'b' }, store: true, previous_response_id: null },
     });
+    // Members that the Open Responses specification requires.
+    expect(response).toMatchObject({
+      ...{ temperature: 1, top_p: 1, presence_penalty: 0, frequency_penalty: 0, top_logprobs: 0, max_tool_calls: null },
+      ...{ service_tier: 'default', safety_identifier: null, prompt_cache_key: null, completed_at: expect.any(Number) },
+    });
     expect(response.output).toMatchObject([
       {
         type: 'message',
@@ -81,7 +86,8 @@ describe('the Responses API through the OpenAI client', () => {
       ...['output_text.done', 'content_part.done', 'output_item.done', 'completed'],
     ]);
     const final = await stream.finalResponse();
-    expect(final).toMatchObject({ status: 'completed', output_text: 'It is blue [1].', usage });
+    expect(final).toMatchObject({ status: 'completed', output_text: 'It is blue [1].', usage, completed_at: expect.any(Number) });
+    expect(events[0]).toMatchObject({ response: { status: 'in_progress', completed_at: null } });
     expect(await client.responses.retrieve(final.id)).toMatchObject({
       output: final.output.map((item) => ({ type: item.type, id: item.id })),
       usage,
@@ -316,7 +322,13 @@ describe('the Responses API through the OpenAI client', () => {
 
   it.each<[string, object, string, RegExp]>([
     ['no input', { input: [] }, 'input', /at least one item/],
-    ['an unknown item', { input: [{ type: 'item_reference', id: 'x' }] }, 'input[0].type', /may be `message`/],
+    ['an unknown item', { input: [{ type: 'computer_call', id: 'x' }] }, 'input[0].type', /may be `message`/],
+    [
+      'too many named items',
+      { input: Array.from({ length: 2_001 }, (_, n) => ({ type: 'item_reference', id: `msg_a_${n}` })) },
+      'input',
+      /At most \d+ items may be named/,
+    ],
     ['an empty question', { instructions: 'x', input: [{ role: 'user', content: ' ' }] }, 'input[0].content', /no text/],
     ['no question', { instructions: 'x', input: [{ role: 'assistant', content: 'x' }] }, 'input', /role "user"/],
     ['an invalid limit', { max_output_tokens: 0 }, 'max_output_tokens', /above 0/],
@@ -472,5 +484,159 @@ describe('the Responses API at a single model', () => {
     expect(body).toMatchObject({ tools: [{ function: { name: 'look' } }], tool_choice: 'auto' });
     await client.responses.create({ model: 'm@fake', input: 'Hello', tools: hosted, tool_choice: 'auto', store: false });
     expect(body['tools'] ?? body['tool_choice']).toBeUndefined();
+  });
+
+  /** Answers of a model, in order, each as a whole body; returns the bodies it received. */
+  function answering(...answers: readonly object[]): Readonly<Record<string, unknown>>[] {
+    const bodies: Readonly<Record<string, unknown>>[] = [];
+    world.models.pass = async (request) => {
+      const { finish_reason = 'stop', usage: spent, ...message } = answers[bodies.length] as { finish_reason?: string; usage?: object };
+      bodies.push(request.body);
+      return { ...reply(), body: { choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason }], usage: spent } };
+    };
+    return bodies;
+  }
+
+  it('continues from items that the client only names, as SDKs do by default with what is stored', async () => {
+    const bodies = answering({ content: 'I look.', tool_calls: [call] }, { content: 'Blue.' }, { content: 'Yes.' });
+    const first = await client.responses.create({ ...question, model: 'm@fake', tools });
+    const named = (id: string) => ({ type: 'item_reference' as const, id });
+    const turn = { role: 'user' as const, content: question.input };
+    const result = { type: 'function_call_output' as const, call_id: 'call_1', output: 'blue' };
+    const begun = [turn, named(first.output[0]!.id!), named(first.output[1]!.id!), result];
+    const second = await client.responses.create({ model: 'm@fake', tools, input: begun });
+    const untyped = [{ id: second.output[0]!.id! }] as unknown as (typeof begun)[number][];
+    const last = await client.responses.create({
+      model: 'm@fake',
+      input: [...begun, named('rs_any'), ...untyped, { role: 'user', content: 'Sure?' }],
+    });
+    expect(last.output_text).toBe('Yes.');
+    expect(bodies[2]!['messages']).toEqual([
+      { role: 'user', content: question.input },
+      { role: 'assistant', content: 'I look.', tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'call_1', content: 'blue' },
+      { role: 'assistant', content: 'Blue.' },
+      { role: 'user', content: 'Sure?' },
+    ]);
+    const { data } = await client.responses.inputItems.list(last.id, { order: 'asc' });
+    expect(data.map(({ type }) => type)).toEqual([
+      'message',
+      'message',
+      'function_call',
+      'function_call_output',
+      'reasoning',
+      'message',
+      'message',
+    ]);
+    const [asked] = data;
+    answering({ content: 'Again.' });
+    await client.responses.create({ model: 'm@fake', input: [named(asked!.id!)] });
+  });
+
+  it('names items of several turns of one run', async () => {
+    const asking = await World.open({ template: { strategy: 'reasoning' }, share: world });
+    try {
+      const { responses } = new OpenAI({ baseURL: `${asking.url}/v1`, apiKey: 'sk-test', maxRetries: 0 });
+      const said = (content: string) => ({ role: 'user' as const, content });
+      const named = ({ output }: OpenAI.Responses.Response) => ({ type: 'item_reference' as const, id: output[0]!.id! });
+      const first = responses.create({ ...question, input: 'Which company?' });
+      await until('the run', () => asking.runs().length === 1);
+      asking.write({ kind: 'question.asked', question: 'Clocks or ships?', deadline: Date.now() + 60_000 });
+      const begun = [said('Which company?'), named(await first), said('Clocks')];
+      const second = responses.create({ ...question, input: begun });
+      await until('the answer', () => asking.commands().length === 1);
+      const { seq, actor } = asking.commands()[0]!.data;
+      asking.write({ kind: 'command.accepted', seq, name: 'answer', actor }, { kind: 'command.applied', seq, name: 'answer', epoch: 0 });
+      asking.write(completed());
+      const third = responses.create({ ...question, input: [...begun, named(await second), said('Where?')] });
+      await until('the second run', () => asking.requested().length === 2);
+      asking.stores.write(asking.runs()[1]!, [completed()]);
+      await third;
+      expect(await responses.retrieve((await first).id)).toMatchObject({ output_text: 'Clocks or ships?' });
+      expect(asking.requested()[1]!.data.conversation.map(({ content }) => content)).toEqual([
+        ...['Which company?', 'Clocks or ships?', 'Clocks', 'It is blue [1].'],
+      ]);
+      const headers = { authorization: 'Bearer sk-test' };
+      expect((await fetch(`${asking.url}/v1/runs/${asking.runs()[0]!}`, { method: 'DELETE', headers })).status).toBe(200);
+      for (const turn of [first, second]) await expect(responses.retrieve((await turn).id)).rejects.toMatchObject({ status: 404 });
+    } finally {
+      await asking.close();
+    }
+  });
+
+  it('names items of runs, and refuses those that it does not have, that were not stored or belong to another tenant', async () => {
+    const named = (id: string) => [
+      { type: 'item_reference' as const, id },
+      { role: 'user' as const, content: 'Why?' },
+    ];
+    const first = await asked();
+    await asked({ input: named(first.output[0]!.id!) });
+    expect(world.requested()[1]!.data.conversation).toEqual([{ role: 'assistant', content: 'It is blue [1].' }]);
+    const unkept = await asked({ store: false });
+    const keyed = await World.open({ keys: twoTenants });
+    try {
+      const of = (apiKey: string) => new OpenAI({ baseURL: `${keyed.url}/v1`, apiKey, maxRetries: 0 }).responses;
+      keyed.models.next(async () => reply({ content: 'Hello' }));
+      const own = await of('sk-a').create({ model: 'm@fake', input: 'x' });
+      const tried = [
+        ...[unkept.output[0]!.id!, `${first.output[0]!.id!}_7`, 'msg_none', 'other'].map(
+          (id) => () => client.responses.create({ ...question, input: named(id) }),
+        ),
+        () => of('sk-b').create({ model: 'm@fake', input: named(own.output[0]!.id!) }),
+      ];
+      for (const one of tried) await expect(one()).rejects.toMatchObject({ status: 404, code: 'RESPONSE_NOT_FOUND', param: 'input[0].id' });
+      expect(keyed.models.calls).toHaveLength(1);
+    } finally {
+      await keyed.close();
+    }
+  });
+
+  it('passes on what tools returned as images, whether tools may be called at once, and only the tools that may be called', async () => {
+    const bodies = answering(...Array.from({ length: 3 }, () => ({ content: 'Blue.' })));
+    const url = 'data:image/png;base64,iVBORw0KGgo=';
+    const output = [
+      { type: 'input_text' as const, text: 'a map' },
+      { type: 'input_image' as const, image_url: url, detail: 'low' as const },
+    ];
+    const result = (parts: unknown) => ({ type: 'function_call_output' as const, call_id: 'call_1', output: parts as string });
+    const made = { type: 'function_call' as const, call_id: 'call_1', name: 'look', arguments: '{"at":"sky"}' };
+    const other = { ...tools[0]!, name: 'smell' };
+    const allowed = { type: 'allowed_tools' as const, mode: 'required' as const, tools: [{ type: 'function', name: 'smell' }] };
+    const asking = { model: 'm@fake', tools: [...tools, other], input: [{ role: 'user' as const, content: 'x' }, made, result(output)] };
+    const whole = await client.responses.create({ ...asking, parallel_tool_calls: false, tool_choice: allowed });
+    expect(whole.parallel_tool_calls).toBe(false);
+    const { data: kept } = await client.responses.inputItems.list(whole.id);
+    expect(kept[0]).toMatchObject({ output: [{ type: 'input_text', text: 'a map' }, { text: '[image]' }] });
+    expect(bodies[0]).toMatchObject({ parallel_tool_calls: false, tool_choice: 'required', tools: [{ function: { name: 'smell' } }] });
+    expect((bodies[0]!['messages'] as unknown[])[2]).toEqual({
+      ...{ role: 'tool', tool_call_id: 'call_1' },
+      content: [
+        { type: 'text', text: 'a map' },
+        { type: 'image_url', image_url: { url, detail: 'low' } },
+      ],
+    });
+    await client.responses.create({ ...asking, tools: [], parallel_tool_calls: true });
+    expect(bodies[1]!['parallel_tool_calls']).toBeUndefined();
+    // A template reads the text of results.
+    await asked({ input: [{ role: 'user', content: 'Which map?' }, made, result(output)] });
+    expect(world.requested()[0]!.data.conversation.at(-1)!.content).toContain('a map\n[image]');
+  });
+
+  it('says that a filter of the model server ended the answer, and which tokens its cache read', async () => {
+    const spent = { prompt_tokens: 9, completion_tokens: 1, prompt_tokens_details: { cached_tokens: 4 } };
+    answering({ content: 'It', finish_reason: 'content_filter', usage: spent });
+    const whole = await client.responses.create({ ...question, model: 'm@fake' });
+    world.models.pass = async (_, { onChunk }) => {
+      onChunk!({ choices: [{ index: 0, delta: { content: 'It' }, finish_reason: null }] });
+      onChunk!({ choices: [{ index: 0, delta: {}, finish_reason: 'content_filter' }], usage: spent });
+      return { ...reply(), body: null };
+    };
+    const streamed = await client.responses.stream({ ...question, model: 'm@fake' }).finalResponse();
+    for (const one of [whole, streamed, await client.responses.retrieve(whole.id), await client.responses.retrieve(streamed.id)])
+      expect(one).toMatchObject({
+        status: 'incomplete',
+        incomplete_details: { reason: 'content_filter' },
+        usage: { input_tokens: 9, input_tokens_details: { cached_tokens: 4 } },
+      });
   });
 });

@@ -1,5 +1,6 @@
 import { Failure, type ResponseInputItem, type ResponseRequest } from '@conclave/contracts';
 import { isJsonObject } from '@conclave/ports';
+import { isFile } from '../attachments/content-parts.js';
 import { type ChatFields, present } from '../chat/chat-fields.js';
 import type { RequestHeaders } from '../chat/option-headers.js';
 import { joined } from '../chat/turns.js';
@@ -36,8 +37,11 @@ export function chatOf(request: ResponseRequest, earlier: readonly Loose[], head
     ...earlier.map((message) => ({ message, path: 'previous_response_id' })),
     ...itemsOf(request).flatMap((item, at) => messageOf(item, at).map((message) => ({ message, path: `input[${at}]` }))),
   ]);
-  const tools = functionsOf(request.tools).map(toolOf);
-  const { model, stream, temperature, top_p, user, safety_identifier, tool_choice: choice } = request;
+  const { choice, allowed } = chosenIn(request.tool_choice);
+  const tools = functionsOf(request.tools)
+    .filter(({ tool: { name }, namespace }) => !allowed || allowed.has(chatName(name, namespace)))
+    .map(toolOf);
+  const { model, stream, temperature, top_p, user, safety_identifier } = request;
   const body = present({
     ...{ model, stream, temperature, top_p, user, safety_identifier },
     messages: turns.map(({ message }) => message),
@@ -47,6 +51,7 @@ export function chatOf(request: ResponseRequest, earlier: readonly Loose[], head
     response_format: text?.format ? formatOf(text.format) : undefined,
     tools: tools.length > 0 ? tools : undefined,
     tool_choice: tools.length === 0 && (choice === 'auto' || choice === 'none') ? undefined : choiceOf(choice),
+    parallel_tool_calls: tools.length > 0 ? request.parallel_tool_calls : undefined,
     conclave: { ...request.conclave, ...(chosen ? {} : { progress: reasoning?.summary ? 'reasoning' : 'none' }) },
   });
   const names = {
@@ -63,7 +68,7 @@ export function chatOf(request: ResponseRequest, earlier: readonly Loose[], head
 function messageOf(item: ResponseInputItem, at: number): readonly Loose[] {
   switch (item.type ?? 'message') {
     case 'message':
-      return [{ role: roleOf(item.role), content: typeof item.content === 'string' ? item.content : (item.content ?? []).map(partOf) }];
+      return [{ role: roleOf(item.role), content: contentOf(item.content) }];
     case 'function_call': {
       const call = {
         id: item['call_id'],
@@ -77,17 +82,30 @@ function messageOf(item: ResponseInputItem, at: number): readonly Loose[] {
     case 'reasoning':
       return [];
     default:
-      throw new Failure('REQUEST_INVALID', 'Items may be `message`, `function_call`, `function_call_output` or `reasoning`.', {
-        param: `input[${at}].type`,
-      });
+      throw new Failure(
+        'REQUEST_INVALID',
+        'Items may be `message`, `function_call`, `function_call_output`, `reasoning`, or an `item_reference` to one of these.',
+        { param: `input[${at}].type` },
+      );
   }
+}
+
+/** Servers that know only texts accept a single text, which SDKs send as a part. */
+function contentOf(content: ResponseInputItem['content']): unknown {
+  if (typeof content === 'string') return content;
+  const parts = (content ?? []).map(partOf);
+  return parts.length === 1 && parts[0]!['type'] === 'text' ? parts[0]!['text'] : parts;
 }
 
 /** Only OpenAI's own models know the role `developer`. */
 const roleOf = (role: ResponseInputItem['role']): string => (role === 'developer' ? 'system' : (role ?? 'user'));
 
-const outputOf = (output: unknown): string =>
-  Array.isArray(output) ? output.map((part: unknown) => (isJsonObject(part) ? textIn(part['text']) : '')).join('') : textIn(output);
+/** What a tool returned: a text, or parts if it contains images or files. */
+function outputOf(output: unknown): unknown {
+  if (!Array.isArray(output)) return textIn(output);
+  const parts = output.filter(isJsonObject).map(partOf);
+  return parts.some(isFile) ? parts.filter((part) => isFile(part) || 'text' in part) : parts.map((part) => textIn(part['text'])).join('');
+}
 
 /** A part as a part of a chat message; an unknown one is passed on unchanged and refused like any unknown part. */
 function partOf(part: Loose): Loose {
@@ -116,6 +134,16 @@ const toolOf = ({ tool: { type, name, ...rest }, namespace }: ReturnType<typeof 
   type,
   function: present({ name: chatName(name, namespace), ...rest }),
 });
+
+/** The choice of a request. The tools among which a model may choose become its only tools, because few servers know such a choice. */
+function chosenIn(choice: ResponseRequest['tool_choice']): {
+  readonly choice: ResponseRequest['tool_choice'];
+  readonly allowed: ReadonlySet<unknown> | null;
+} {
+  if (!isJsonObject(choice) || choice['type'] !== 'allowed_tools' || !Array.isArray(choice['tools'])) return { choice, allowed: null };
+  const allowed = new Set(choice['tools'].filter(isJsonObject).map(({ name, namespace }) => chatName(name, namespace)));
+  return { choice: choice['mode'] === 'required' ? 'required' : 'auto', allowed };
+}
 
 const choiceOf = (choice: ResponseRequest['tool_choice']): unknown =>
   isJsonObject(choice) && choice.type === 'function'

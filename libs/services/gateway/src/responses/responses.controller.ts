@@ -10,6 +10,7 @@ import { parseBody } from '../http/request-shape.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { Commands } from '../runs/commands.js';
 import { RunDirectory } from '../runs/run-directory.js';
+import { ItemReferences } from './item-references.js';
 import { ResponseStreams } from './response-streams.js';
 import { ResponseViews } from './response-views.js';
 import { responseShape, type ShapedRequest, storedOf } from './response-shape.js';
@@ -26,6 +27,7 @@ export class ResponsesController {
     @Inject(AskedQuestions) private readonly questions: AskedQuestions,
     @Inject(StoredResponses) private readonly stored: StoredResponses,
     @Inject(ResponseViews) private readonly views: ResponseViews,
+    @Inject(ItemReferences) private readonly references: ItemReferences,
     @Inject(ResponseStreams) private readonly streams: ResponseStreams,
     @Inject(RunDirectory) private readonly runs: RunDirectory,
     @Inject(Commands) private readonly commands: Commands,
@@ -35,8 +37,9 @@ export class ResponsesController {
   async create(@Req() request: Request, @Res() response: Response): Promise<void> {
     const caller = await this.callers.identify(request);
     const { value, raw } = await readJsonBody(request, this.limits.maxBodyBytes, this.limits.maxAttachmentBytes);
-    const asked = parseBody(ResponseRequest, value);
-    checkPossible(asked);
+    const sent = parseBody(ResponseRequest, value);
+    checkPossible(sent);
+    const asked = await this.references.resolved(sent, caller);
     const earlier = asked.previous_response_id ? await this.views.continued(asked.previous_response_id, caller) : [];
     const fields = chatOf(asked, earlier, request.headers);
     const progress = asked.conclave?.progress ?? request.headers['x-conclave-progress'];

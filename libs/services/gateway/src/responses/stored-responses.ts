@@ -24,6 +24,8 @@ const Stored = z.object({
       status: ResponseStatus,
       output: z.array(ResponseItem),
       usage: ResponseUsage.nullable(),
+      filtered: z.boolean().optional(),
+      completedAt: z.number().nullable().optional(),
       failure: z.object({ code: z.string(), message: z.string() }).optional(),
       facts: AnswerFacts.optional(),
     })
@@ -82,7 +84,9 @@ export const keptItems = (items: readonly ResponseInputItem[], suffix: string): 
     const type = item.type ?? 'message';
     const id = typeof item['id'] === 'string' ? item['id'] : `${type === 'message' ? 'msg' : 'item'}_${suffix}_in${at}`;
     const content = typeof item.content === 'string' ? [{ type: 'input_text', text: item.content }] : item.content?.map(marked);
-    return { ...item, id, type, ...(content ? { content } : {}) };
+    const { output } = item;
+    const returned = Array.isArray(output) ? { output: output.map((part: unknown) => (isJsonObject(part) ? marked(part) : part)) } : {};
+    return { ...item, id, type, ...(content ? { content } : {}), ...returned };
   });
 
 const marked = (part: Loose): Loose =>

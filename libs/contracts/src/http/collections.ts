@@ -100,7 +100,7 @@ export const DocumentName = z
 export const DocumentRequest = z.object({
   name: DocumentName,
   mime: z.string({ error: 'must be a media type' }).max(200, { error: 'must have at most 200 characters' }).nullish(),
-  text: z.string({ error: 'must be a text' }),
+  text: z.string({ error: 'must be a text' }).min(1, { error: 'must not be empty' }),
   metadata: DocumentMetadata.nullish(),
 });
 export type DocumentRequest = z.infer<typeof DocumentRequest>;

@@ -11,7 +11,7 @@ import {
 } from './collections.js';
 import { FeedbackAccepted, FeedbackRequest } from './feedback.js';
 import { InsightList, InsightView } from './insights.js';
-import type { Route } from './route.js';
+import { from, oneOf, type Route } from './route.js';
 import {
   Contradiction,
   ContradictionDecision,
@@ -23,6 +23,7 @@ import {
   SkillApproval,
   SkillChange,
   SkillList,
+  skillName,
   SkillView,
   TemplateChange,
   TemplateCheck,
@@ -54,6 +55,7 @@ export const knowledgeRoutes: readonly Route[] = [
     request: of('CollectionRequest', CollectionRequest),
     status: 201,
     response: of('CollectionView', CollectionView),
+    makes: { member: 'name', at: '/v1/collections/{name}' },
   },
   {
     method: 'GET',
@@ -88,6 +90,7 @@ export const knowledgeRoutes: readonly Route[] = [
     },
     status: 202,
     response: document,
+    makes: { member: 'id', at: '/v1/collections/{name}/documents/{id}' },
     headers: [
       { name: 'x-document-name', doc: 'name of the document whose bytes are the body, percent-encoded if it is not ASCII' },
       { name: 'x-document-metadata', doc: 'JSON object of texts' },
@@ -100,8 +103,8 @@ export const knowledgeRoutes: readonly Route[] = [
     status: 200,
     response: of('DocumentList', DocumentList),
     query: [
-      { name: 'limit', doc: 'documents per page, 1 to 200; 50 by default', integer: true },
-      { name: 'after', doc: '`nextAfter` of the previous page', integer: false },
+      { name: 'limit', doc: 'documents per page, 1 to 200; 50 by default', schema: from(1) },
+      { name: 'after', doc: '`nextAfter` of the previous page' },
     ],
   },
   {
@@ -124,7 +127,7 @@ export const knowledgeRoutes: readonly Route[] = [
     summary: 'Insights that the knowledge graph learned from a run. It learns them after the answer: the list is empty until then.',
     status: 200,
     response: of('InsightList', InsightList),
-    query: [{ name: 'run', doc: 'id of the run', integer: false }],
+    query: [{ name: 'run', doc: 'id of the run', schema: { type: 'string', minLength: 1 }, required: true }],
   },
   {
     method: 'GET',
@@ -144,7 +147,7 @@ export const knowledgeRoutes: readonly Route[] = [
     method: 'POST',
     path: '/v1/admin/templates/{id}/check',
     summary: 'Lists the faults of a change, given as objects or as YAML. Nothing is changed, started or connected.',
-    request: of('TemplateCheckRequest', TemplateCheckRequest),
+    request: { ...of('TemplateCheckRequest', TemplateCheckRequest), nullIsValue: true },
     status: 200,
     response: of('TemplateCheck', TemplateCheck),
   },
@@ -215,8 +218,10 @@ export const knowledgeRoutes: readonly Route[] = [
     path: '/v1/admin/skills/{name}',
     summary: 'Adds or changes a skill. It does not run until exactly this text is approved.',
     request: of('SkillChange', SkillChange),
+    inPath: { name: { type: 'string', pattern: skillName.source } },
     status: 200,
     response: skill,
+    makes: { member: 'name', at: '/v1/admin/skills/{name}' },
   },
   {
     method: 'POST',
@@ -240,8 +245,8 @@ export const knowledgeRoutes: readonly Route[] = [
     status: 200,
     response: of('ContradictionList', ContradictionList),
     query: [
-      { name: 'state', doc: 'open, accepted or rejected; open by default', integer: false },
-      { name: 'limit', doc: 'maximum number, 1 to 200; 50 by default', integer: true },
+      { name: 'state', doc: 'open, accepted or rejected; open by default', schema: oneOf(...Contradiction.shape.state.options) },
+      { name: 'limit', doc: 'maximum number, 1 to 200; 50 by default', schema: from(1) },
     ],
   },
   {

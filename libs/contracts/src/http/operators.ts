@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { exactlyOne } from '../json-schema.js';
 import { Timestamp } from '../values.js';
 import type { Route } from './route.js';
 
@@ -42,16 +43,19 @@ export type ProviderView = z.infer<typeof ProviderView>;
 export const ProviderList = z.object({ object: z.literal('list'), data: z.array(ProviderView) });
 export type ProviderList = z.infer<typeof ProviderList>;
 
-export const ProviderTestRequest = z.strictObject({
-  name: z.string({ error: 'must be a text' }).min(1).max(64).optional().describe('a known provider, called with its own key'),
-  base_url: z
-    .string({ error: 'must be an address' })
-    .min(1)
-    .max(2_000)
-    .optional()
-    .describe('an address to check instead; it gets no key and no headers'),
-  model: z.string({ error: 'must be a text' }).min(1).max(300).optional().describe('a model to make one call of a few tokens to'),
-});
+export const ProviderTestRequest = z
+  .strictObject({
+    name: z.string({ error: 'must be a text' }).min(1).max(64).optional().describe('a known provider, called with its own key'),
+    base_url: z
+      .string({ error: 'must be an address' })
+      .min(1)
+      .max(2_000)
+      .meta({ pattern: '^https?://' })
+      .optional()
+      .describe('an address to check instead; it gets no key and no headers'),
+    model: z.string({ error: 'must be a text' }).min(1).max(300).optional().describe('a model to make one call of a few tokens to'),
+  })
+  .meta(exactlyOne('name', 'base_url'));
 export type ProviderTestRequest = z.infer<typeof ProviderTestRequest>;
 
 export const ProviderTest = z.object({

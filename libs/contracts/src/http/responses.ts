@@ -1,12 +1,14 @@
 import * as z from 'zod';
+import { only } from '../json-schema.js';
 import { AnswerFacts, ChatCompletionRequest, ConclaveOptions, endUserFields } from './chat.js';
 
 /** The part of OpenAI's Responses API that clients use. Parsed as leniently as the chat API. */
 const InputItem = z.looseObject({
   type: z
     .string({ error: 'must be a text' })
+    .meta({ enum: ['message', 'function_call', 'function_call_output', 'reasoning'] })
     .nullish()
-    .describe('`message` by default, `function_call`, `function_call_output`; `reasoning` is left out'),
+    .describe('`message` by default; `reasoning` is left out'),
   role: z.enum(['user', 'assistant', 'system', 'developer'], { error: 'must be "user", "assistant", "system" or "developer"' }).nullish(),
   content: z
     .union([z.string(), z.array(z.looseObject({ type: z.string({ error: 'must be a text' }) }))], {
@@ -53,8 +55,8 @@ export const ResponseRequest = z.object({
     .describe('templates ignore the tools of a client; models (`model@provider`) get them'),
   tool_choice: ChatCompletionRequest.shape.tool_choice,
   metadata: Metadata.nullish(),
-  conversation: z.unknown().optional().describe('refused: use `previous_response_id`'),
-  prompt: z.unknown().optional().describe('refused: write the prompt into `instructions`'),
+  conversation: only().describe('anything but null is refused: use `previous_response_id`'),
+  prompt: only().describe('anything but null is refused: write the prompt into `instructions`'),
   conclave: ConclaveOptions.nullish(),
   ...endUserFields,
 });

@@ -9,9 +9,10 @@ import { graphRoutes } from './graph.js';
 import { knowledgeRoutes } from './knowledge-routes.js';
 import { CountedTokens, CountTokensRequest, MessageAnswer, MessageEvent, MessagesError, MessagesRequest } from './messages.js';
 import { ModelList, ModelObject } from './models.js';
+import { idempotencyKey, questionHeaders } from './option-headers.js';
 import { ResponseDeleted, ResponseEvent, ResponseItemList, ResponseObject, ResponseRequest } from './responses.js';
 import { operatorRoutes } from './operators.js';
-import type { Route } from './route.js';
+import { from, oneOf, type Route } from './route.js';
 import {
   CommandAccepted,
   CommandRequest,
@@ -28,13 +29,11 @@ import {
 } from './runs.js';
 import { sessionRoutes } from './sessions.js';
 
-const retryHeaders = [
-  { name: 'idempotency-key', doc: 'a repeat of the request with this key attaches to the run it repeats' },
-  { name: 'x-conclave-rounds', doc: 'maximum number of re-plans' },
-  { name: 'x-conclave-complexity', doc: 'trivial, moderate or complex: the level of the question' },
-  { name: 'x-conclave-progress', doc: 'how progress is shown: reasoning, think, status or none' },
-  { name: 'x-conclave-detail', doc: 'redacted or full; full needs a key with that permission' },
-] as const;
+/** A time in a query: a date, a date with a time, or milliseconds since 1970. */
+const moment = { anyOf: [{ type: 'string', format: 'date' }, { type: 'string', format: 'date-time' }, from(0)] };
+
+/** The answer of a gateway that cannot do work. */
+const notReady = { status: 503, doc: 'The gateway cannot do work.', name: 'Readiness', schema: Readiness };
 
 /** All endpoints: the OpenAPI document is printed from this list, and wrong methods are detected with it. */
 export const routes: readonly Route[] = [
@@ -46,7 +45,7 @@ export const routes: readonly Route[] = [
     status: 200,
     response: { name: 'ChatCompletion', schema: ChatCompletion },
     events: { name: 'ChatCompletionChunk', schema: ChatCompletionChunk },
-    headers: retryHeaders,
+    headers: questionHeaders,
   },
   {
     method: 'POST',
@@ -55,8 +54,9 @@ export const routes: readonly Route[] = [
     request: { name: 'ResponseRequest', schema: ResponseRequest },
     status: 200,
     response: { name: 'ResponseObject', schema: ResponseObject },
+    makes: { member: 'id', at: '/v1/responses/{id}' },
     events: { name: 'ResponseEvent', schema: ResponseEvent },
-    headers: retryHeaders,
+    headers: questionHeaders,
   },
   {
     method: 'GET',
@@ -66,8 +66,8 @@ export const routes: readonly Route[] = [
     response: { name: 'ResponseObject', schema: ResponseObject },
     events: { name: 'ResponseEvent', schema: ResponseEvent },
     query: [
-      { name: 'stream', doc: '`true`: as server-sent events', integer: false },
-      { name: 'starting_after', doc: 'start after the event with this number; the last event always comes', integer: true },
+      { name: 'stream', doc: '`true`: as server-sent events', schema: { type: 'boolean' } },
+      { name: 'starting_after', doc: 'start after the event with this number; the last event always comes', schema: from(0) },
     ],
   },
   {
@@ -91,9 +91,9 @@ export const routes: readonly Route[] = [
     status: 200,
     response: { name: 'ResponseItemList', schema: ResponseItemList },
     query: [
-      { name: 'limit', doc: 'items per page, 1 to 200; 50 by default', integer: true },
-      { name: 'order', doc: '`asc`: oldest item first', integer: false },
-      { name: 'after', doc: 'start after the item with this id', integer: false },
+      { name: 'limit', doc: 'items per page, 1 to 200; 50 by default', schema: from(1) },
+      { name: 'order', doc: '`asc`: oldest item first', schema: oneOf('asc', 'desc') },
+      { name: 'after', doc: 'start after the item with this id' },
     ],
   },
   {
@@ -105,7 +105,7 @@ export const routes: readonly Route[] = [
     response: { name: 'MessageAnswer', schema: MessageAnswer },
     events: { name: 'MessageEvent', schema: MessageEvent },
     error: { name: 'MessagesError', schema: MessagesError },
-    headers: retryHeaders,
+    headers: questionHeaders,
   },
   {
     method: 'POST',
@@ -124,7 +124,7 @@ export const routes: readonly Route[] = [
     status: 200,
     response: { name: 'Completion', schema: Completion },
     events: { name: 'Completion', schema: Completion },
-    headers: retryHeaders,
+    headers: questionHeaders,
   },
   {
     method: 'POST',
@@ -140,7 +140,13 @@ export const routes: readonly Route[] = [
     summary: 'Templates, aliases and models that can be asked.',
     status: 200,
     response: { name: 'ModelList', schema: ModelList },
-    query: [{ name: 'kind', doc: '`embedding`: the models that make vectors, instead of those that can be asked', integer: false }],
+    query: [
+      {
+        name: 'kind',
+        doc: '`embedding`: the models that make vectors, instead of those that can be asked',
+        schema: oneOf('chat', 'embedding'),
+      },
+    ],
   },
   {
     method: 'GET',
@@ -156,7 +162,8 @@ export const routes: readonly Route[] = [
     request: { name: 'RunRequest', schema: RunRequest },
     status: 202,
     response: { name: 'RunAccepted', schema: RunAccepted },
-    headers: retryHeaders,
+    makes: { member: 'id', at: '/v1/runs/{id}' },
+    headers: questionHeaders,
   },
   {
     method: 'GET',
@@ -165,8 +172,8 @@ export const routes: readonly Route[] = [
     status: 200,
     response: { name: 'RunList', schema: RunList },
     query: [
-      { name: 'limit', doc: 'runs per page, 1 to 100; 20 by default', integer: true },
-      { name: 'before', doc: '`nextBefore` of the previous page', integer: true },
+      { name: 'limit', doc: 'runs per page, 1 to 100; 20 by default', schema: from(1) },
+      { name: 'before', doc: '`nextBefore` of the previous page', schema: from(0) },
     ],
   },
   {
@@ -190,8 +197,8 @@ export const routes: readonly Route[] = [
     status: 200,
     response: { text: 'text/event-stream' },
     events: { name: 'StreamEntry', schema: StreamEntryShape },
-    query: [{ name: 'after', doc: 'start after this id; the header takes precedence', integer: true }],
-    headers: [{ name: 'last-event-id', doc: 'start after this id' }],
+    query: [{ name: 'after', doc: 'start after this id; the header takes precedence', schema: from(0) }],
+    headers: [{ name: 'last-event-id', doc: 'start after this id', schema: from(0) }],
   },
   {
     method: 'GET',
@@ -201,7 +208,14 @@ export const routes: readonly Route[] = [
     status: 200,
     response: { text: 'text/event-stream' },
     events: { name: 'RunsEntry', schema: RunsEntryShape },
-    query: [{ name: 'runs', doc: 'up to 50 ids of runs, each with the last id that was seen of it: `run_a:12,run_b:0`', integer: false }],
+    query: [
+      {
+        name: 'runs',
+        doc: 'up to 50 ids of runs, each with the last id that was seen of it: `run_a:12,run_b:0`',
+        schema: { type: 'string', pattern: '^[^:,]{1,200}(:\\d{1,15})?(,[^:,]{1,200}(:\\d{1,15})?){0,49}$' },
+        required: true,
+      },
+    ],
   },
   {
     method: 'POST',
@@ -210,6 +224,7 @@ export const routes: readonly Route[] = [
     request: { name: 'CommandRequest', schema: CommandRequest },
     status: 202,
     response: { name: 'CommandAccepted', schema: CommandAccepted },
+    headers: [{ name: 'idempotency-key', doc: 'two commands with the same key take effect once' }],
   },
   {
     method: 'GET',
@@ -232,8 +247,8 @@ export const routes: readonly Route[] = [
     status: 200,
     response: { name: 'CallBodies', schema: CallBodies },
     query: [
-      { name: 'step', doc: 'journal step of the call', integer: false },
-      { name: 'attempt', doc: 'its attempt, 1 by default', integer: true },
+      { name: 'step', doc: 'journal step of the call', schema: { type: 'string', minLength: 1 }, required: true },
+      { name: 'attempt', doc: 'its attempt, 1 by default', schema: from(1) },
     ],
   },
   {
@@ -243,7 +258,8 @@ export const routes: readonly Route[] = [
     request: { name: 'ForkRequest', schema: ForkRequest },
     status: 202,
     response: { name: 'RunAccepted', schema: RunAccepted },
-    headers: [{ name: 'idempotency-key', doc: 'a repeat of the request with this key attaches to the run it repeats' }],
+    makes: { member: 'id', at: '/v1/runs/{id}' },
+    headers: [idempotencyKey],
   },
   {
     method: 'POST',
@@ -252,7 +268,8 @@ export const routes: readonly Route[] = [
     request: { name: 'RerunRequest', schema: RerunRequest },
     status: 202,
     response: { name: 'RunAccepted', schema: RunAccepted },
-    headers: [{ name: 'idempotency-key', doc: 'a repeat of the request with this key attaches to the run it repeats' }],
+    makes: { member: 'id', at: '/v1/runs/{id}' },
+    headers: [idempotencyKey],
   },
   {
     method: 'GET',
@@ -261,12 +278,12 @@ export const routes: readonly Route[] = [
     status: 200,
     response: { name: 'DeadLetterList', schema: DeadLetterList },
     query: [
-      { name: 'topic', doc: 'only those from this topic', integer: false },
-      { name: 'group', doc: 'only those of this consumer group', integer: false },
-      { name: 'reason', doc: 'only those with this reason: undecodable, failed, killed_process', integer: false },
-      { name: 'all', doc: '`true` for settled letters too; only open ones by default', integer: false },
-      { name: 'limit', doc: 'letters per page, 1 to 200; 50 by default', integer: true },
-      { name: 'before', doc: '`nextBefore` of the previous page', integer: false },
+      { name: 'topic', doc: 'only those from this topic' },
+      { name: 'group', doc: 'only those of this consumer group' },
+      { name: 'reason', doc: 'only those with this reason: undecodable, failed, killed_process' },
+      { name: 'all', doc: '`true` for settled letters too; only open ones by default', schema: { type: 'boolean' } },
+      { name: 'limit', doc: 'letters per page, 1 to 200; 50 by default', schema: from(1) },
+      { name: 'before', doc: '`nextBefore` of the previous page', schema: { type: 'string', pattern: '^\\d{1,16}-\\d{1,10}-\\d{1,20}$' } },
     ],
   },
   {
@@ -303,11 +320,10 @@ export const routes: readonly Route[] = [
       {
         name: 'tenant',
         doc: 'only this tenant; without it an admin key of the tenant `default` reads all, and any other key its own',
-        integer: false,
       },
-      { name: 'run', doc: 'only this run and its child runs', integer: false },
-      { name: 'since', doc: 'from this time on, as a date or in milliseconds since 1970, by the clock of the log', integer: false },
-      { name: 'until', doc: 'up to this time', integer: false },
+      { name: 'run', doc: 'only this run and its child runs' },
+      { name: 'since', doc: 'from this time on, as a date or in milliseconds since 1970, by the clock of the log', schema: moment },
+      { name: 'until', doc: 'up to this time', schema: moment },
     ],
   },
   {
@@ -343,7 +359,7 @@ export const routes: readonly Route[] = [
     path: '/assets/{name}',
     summary: 'A script or style sheet of the web console; its name changes with its content.',
     status: 200,
-    response: { text: 'text/javascript' },
+    response: { text: ['text/javascript', 'text/css'] },
     open: true,
   },
   {
@@ -352,6 +368,7 @@ export const routes: readonly Route[] = [
     summary: 'As /health/ready.',
     status: 200,
     response: { name: 'Readiness', schema: Readiness },
+    otherwise: notReady,
     open: true,
   },
   {
@@ -368,6 +385,7 @@ export const routes: readonly Route[] = [
     summary: 'Whether the gateway can do work; otherwise 503, with a sentence for each problem if the caller may see them.',
     status: 200,
     response: { name: 'Readiness', schema: Readiness },
+    otherwise: notReady,
     open: true,
   },
   { method: 'GET', path: '/openapi.json', summary: 'This document.', status: 200, response: { text: 'application/json' } },

@@ -16,6 +16,10 @@ export const RunRequest = z.object({
     .nullish()
     .describe('who is notified of the end of the run: a configured webhook, or an address whose host the operator allows'),
   ...answerFields,
+  response_format: z
+    .looseObject({ type: z.string().meta({ enum: ['text', 'json_object', 'json_schema'] }) })
+    .nullish()
+    .describe('`text` or `json_object`; `json_schema` with `json_schema.strict` false, because the answer of a run is not checked'),
   ...endUserFields,
 });
 export type RunRequest = z.infer<typeof RunRequest>;

@@ -5,6 +5,7 @@ import {
   type Complexity,
   type ConclaveOptions,
   Failure,
+  limitNames,
   type PlanRequested,
   promptMarks,
   RunRequest,
@@ -17,7 +18,7 @@ import { type GivenPart, isFlat, placeholderOf, readContent } from '../attachmen
 import { checkFormat, strictSchema } from '../answers/answer-schema.js';
 import { parseBody } from '../http/request-shape.js';
 import { withoutThinking } from './history-text.js';
-import { cacheOption, fromHeaders, keepAliveOption, type RequestHeaders, limitNames } from './option-headers.js';
+import { cacheOption, fromHeaders, keepAliveOption, type RequestHeaders } from './option-headers.js';
 
 export type ProgressMode = Template['progress'];
 

@@ -193,6 +193,8 @@ describe('a document', () => {
     expect(body).toMatchObject({ name: 'Größe.pdf', mime: 'application/pdf', bytes: 8, metadata: { year: '2023' } });
     const data = await call('POST', '/manuals/documents', '{"a":1}', { ...json, 'x-document-name': 'data.json' });
     expect(data.body).toMatchObject({ name: 'data.json', mime: 'application/json', bytes: 7 });
+    const unnamed = await call('POST', '/manuals/documents', '{"name":"own.md","text":"# Own"}', { ...json, 'x-document-name': '' });
+    expect(unnamed.body).toMatchObject({ name: 'own.md', bytes: 5 });
   });
 
   it.each([

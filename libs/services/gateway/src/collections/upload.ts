@@ -27,8 +27,7 @@ export async function readUpload(request: Request, maxBytes: number): Promise<Up
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity')
     throw new Failure('MEDIA_TYPE_UNSUPPORTED', 'Send the document without Content-Encoding.');
-  const named = request.headers['x-document-name'];
-  const isJson = type === 'application/json' && named === undefined;
+  const isJson = type === 'application/json' && nameIn(request) === null;
   const most = (isJson ? jsonFactor : 1) * maxBytes + aroundBytes;
   const body = await collectBody(request, most, most * 2);
   if (body === null) throw tooLarge(maxBytes);
@@ -60,15 +59,21 @@ async function fromForm(body: Buffer, declared: string): Promise<Upload> {
   };
 }
 
-function plain({ headers }: Request, bytes: Buffer, declared: string): Upload {
+/** `x-document-name`; null when absent or empty. */
+function nameIn({ headers }: Request): string | null {
   const named = headers['x-document-name'];
-  if (typeof named !== 'string')
+  return typeof named === 'string' && named.trim() !== '' ? named : null;
+}
+
+function plain(request: Request, bytes: Buffer, declared: string): Upload {
+  const named = nameIn(request);
+  if (named === null)
     throw new Failure('REQUEST_INVALID', 'Put the name of the document into the header `x-document-name`.', { param: 'x-document-name' });
   return {
     name: checked(DocumentName, decoded(named), 'x-document-name'),
     mime: declared.slice(0, 200),
     bytes,
-    metadata: metadataIn(headers['x-document-metadata']),
+    metadata: metadataIn(request.headers['x-document-metadata']),
   };
 }
 

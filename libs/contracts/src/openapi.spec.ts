@@ -98,6 +98,13 @@ describe('the OpenAPI document', () => {
     });
   });
 
+  it.each(routes.flatMap(({ path, request }) => (request?.example ? [[path, request] as const] : [])))(
+    'shows a body that %s accepts',
+    (_path, { schema, example }) => {
+      expect(schema.safeParse(example)).toMatchObject({ success: true });
+    },
+  );
+
   it('holds nothing that only our own error messages read', () => {
     for (const text of [openApiText('1.2.3'), asyncApiText('1.2.3')]) expect(text).not.toContain('"expected": "');
   });

@@ -22,7 +22,7 @@ function parametersOf({ path, inPath = {}, query = [], headers = [] }: Route): r
   const listed = (where: 'query' | 'header') => (parameter: Parameter) => ({
     ...{ name: parameter.name, in: where, description: parameter.doc },
     ...(parameter.required ? { required: true } : {}),
-    schema: parameter.schema ?? anyText,
+    ...(parameter.json ? { content: { 'application/json': { schema: parameter.json } } } : { schema: parameter.schema ?? anyText }),
   });
   return [
     ...namesIn(path).map((name) => ({ name, in: 'path', required: true, schema: inPath[name] ?? anyText })),
@@ -84,6 +84,8 @@ function responsesOf(route: Route): Record<string, unknown> {
   };
 }
 
+const jsonContent = ({ name, example }: NonNullable<Route['request']>) => ({ schema: reference(name), ...(example ? { example } : {}) });
+
 function operationOf(route: Route): Record<string, unknown> {
   const parameters = parametersOf(route);
   return {
@@ -91,7 +93,7 @@ function operationOf(route: Route): Record<string, unknown> {
     summary: route.summary,
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(route.request
-      ? { requestBody: { required: true, content: { 'application/json': { schema: reference(route.request.name) }, ...uploadsOf(route) } } }
+      ? { requestBody: { required: true, content: { 'application/json': jsonContent(route.request), ...uploadsOf(route) } } }
       : {}),
     responses: responsesOf(route),
     ...(route.open ? { security: [] } : {}),

@@ -7,11 +7,15 @@ export interface Parameter {
   readonly doc: string;
   /** Absent: any text. */
   readonly schema?: JsonSchema;
+  /** Schema of a value that is written as JSON. */
+  readonly json?: JsonSchema;
   readonly required?: true;
 }
 
 /** A whole number, at least `minimum`. */
 export const from = (minimum: number): JsonSchema => ({ type: 'integer', minimum });
+/** A position in a list or a stream, or a time: more than fifteen digits are refused. */
+export const position: JsonSchema = { type: 'integer', minimum: 0, maximum: 999_999_999_999_999 };
 /** One of a few words. */
 export const oneOf = (...words: readonly string[]): JsonSchema => ({ type: 'string', enum: words });
 
@@ -28,6 +32,8 @@ export interface Route {
   readonly request?: Named & {
     /** Whether null is a value of its own; otherwise a member with null counts as absent. */
     readonly nullIsValue?: true;
+    /** A body that is accepted, to try the route with. */
+    readonly example?: Readonly<Record<string, unknown>>;
   };
   /** Other accepted media types of the body, each with its meaning. */
   readonly uploads?: Readonly<Record<string, string>>;

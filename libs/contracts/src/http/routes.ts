@@ -12,7 +12,7 @@ import { ModelList, ModelObject } from './models.js';
 import { idempotencyKey, questionHeaders } from './option-headers.js';
 import { ResponseDeleted, ResponseEvent, ResponseItemList, ResponseObject, ResponseRequest } from './responses.js';
 import { operatorRoutes } from './operators.js';
-import { from, oneOf, type Route } from './route.js';
+import { from, oneOf, position, type Route } from './route.js';
 import {
   CommandAccepted,
   CommandRequest,
@@ -30,10 +30,12 @@ import {
 import { sessionRoutes } from './sessions.js';
 
 /** A time in a query: a date, a date with a time, or milliseconds since 1970. */
-const moment = { anyOf: [{ type: 'string', format: 'date' }, { type: 'string', format: 'date-time' }, from(0)] };
+const moment = { anyOf: [{ type: 'string', format: 'date' }, { type: 'string', format: 'date-time' }, position] };
 
 /** The answer of a gateway that cannot do work. */
 const notReady = { status: 503, doc: 'The gateway cannot do work.', name: 'Readiness', schema: Readiness };
+
+const question = 'In which town was the founder of the Northlight Clock Company born?';
 
 /** All endpoints: the OpenAPI document is printed from this list, and wrong methods are detected with it. */
 export const routes: readonly Route[] = [
@@ -41,7 +43,11 @@ export const routes: readonly Route[] = [
     method: 'POST',
     path: '/v1/chat/completions',
     summary: 'Asks a template or a model; streamed with `stream: true`. The run ends when its last client disconnects.',
-    request: { name: 'ChatCompletionRequest', schema: ChatCompletionRequest },
+    request: {
+      name: 'ChatCompletionRequest',
+      schema: ChatCompletionRequest,
+      example: { model: 'conclave', messages: [{ role: 'user', content: question }] },
+    },
     status: 200,
     response: { name: 'ChatCompletion', schema: ChatCompletion },
     events: { name: 'ChatCompletionChunk', schema: ChatCompletionChunk },
@@ -51,7 +57,7 @@ export const routes: readonly Route[] = [
     method: 'POST',
     path: '/v1/responses',
     summary: "As /v1/chat/completions, in the shape of OpenAI's Responses API; stored for seven days unless `store` is false.",
-    request: { name: 'ResponseRequest', schema: ResponseRequest },
+    request: { name: 'ResponseRequest', schema: ResponseRequest, example: { model: 'conclave', input: question } },
     status: 200,
     response: { name: 'ResponseObject', schema: ResponseObject },
     makes: { member: 'id', at: '/v1/responses/{id}' },
@@ -67,7 +73,7 @@ export const routes: readonly Route[] = [
     events: { name: 'ResponseEvent', schema: ResponseEvent },
     query: [
       { name: 'stream', doc: '`true`: as server-sent events', schema: { type: 'boolean' } },
-      { name: 'starting_after', doc: 'start after the event with this number; the last event always comes', schema: from(0) },
+      { name: 'starting_after', doc: 'start after the event with this number; the last event always comes', schema: position },
     ],
   },
   {
@@ -100,7 +106,11 @@ export const routes: readonly Route[] = [
     method: 'POST',
     path: '/v1/messages',
     summary: "As /v1/chat/completions, in the shape of Anthropic's Messages API; its errors too.",
-    request: { name: 'MessagesRequest', schema: MessagesRequest },
+    request: {
+      name: 'MessagesRequest',
+      schema: MessagesRequest,
+      example: { model: 'conclave', max_tokens: 500, messages: [{ role: 'user', content: question }] },
+    },
     status: 200,
     response: { name: 'MessageAnswer', schema: MessageAnswer },
     events: { name: 'MessageEvent', schema: MessageEvent },
@@ -111,7 +121,11 @@ export const routes: readonly Route[] = [
     method: 'POST',
     path: '/v1/messages/count_tokens',
     summary: 'Estimates the tokens of a request for /v1/messages.',
-    request: { name: 'CountTokensRequest', schema: CountTokensRequest },
+    request: {
+      name: 'CountTokensRequest',
+      schema: CountTokensRequest,
+      example: { model: 'conclave', messages: [{ role: 'user', content: question }] },
+    },
     status: 200,
     response: { name: 'CountedTokens', schema: CountedTokens },
     error: { name: 'MessagesError', schema: MessagesError },
@@ -120,7 +134,7 @@ export const routes: readonly Route[] = [
     method: 'POST',
     path: '/v1/completions',
     summary: "As /v1/chat/completions with one question, in the shape of OpenAI's legacy API.",
-    request: { name: 'CompletionRequest', schema: CompletionRequest },
+    request: { name: 'CompletionRequest', schema: CompletionRequest, example: { model: 'conclave', prompt: question } },
     status: 200,
     response: { name: 'Completion', schema: Completion },
     events: { name: 'Completion', schema: Completion },
@@ -130,7 +144,11 @@ export const routes: readonly Route[] = [
     method: 'POST',
     path: '/v1/embeddings',
     summary: 'Vectors of texts, by the embedder that collections use or by an embedding model of a provider.',
-    request: { name: 'EmbeddingRequest', schema: EmbeddingRequest },
+    request: {
+      name: 'EmbeddingRequest',
+      schema: EmbeddingRequest,
+      example: { model: 'conclave-embedding', input: ['a clock', 'a music box'] },
+    },
     status: 200,
     response: { name: 'EmbeddingList', schema: EmbeddingList },
   },
@@ -159,7 +177,7 @@ export const routes: readonly Route[] = [
     method: 'POST',
     path: '/v1/runs',
     summary: 'Starts a run that outlives its client.',
-    request: { name: 'RunRequest', schema: RunRequest },
+    request: { name: 'RunRequest', schema: RunRequest, example: { model: 'conclave', input: question } },
     status: 202,
     response: { name: 'RunAccepted', schema: RunAccepted },
     makes: { member: 'id', at: '/v1/runs/{id}' },
@@ -173,7 +191,7 @@ export const routes: readonly Route[] = [
     response: { name: 'RunList', schema: RunList },
     query: [
       { name: 'limit', doc: 'runs per page, 1 to 100; 20 by default', schema: from(1) },
-      { name: 'before', doc: '`nextBefore` of the previous page', schema: from(0) },
+      { name: 'before', doc: '`nextBefore` of the previous page', schema: position },
     ],
   },
   {
@@ -197,8 +215,8 @@ export const routes: readonly Route[] = [
     status: 200,
     response: { text: 'text/event-stream' },
     events: { name: 'StreamEntry', schema: StreamEntryShape },
-    query: [{ name: 'after', doc: 'start after this id; the header takes precedence', schema: from(0) }],
-    headers: [{ name: 'last-event-id', doc: 'start after this id', schema: from(0) }],
+    query: [{ name: 'after', doc: 'start after this id; the header takes precedence', schema: position }],
+    headers: [{ name: 'last-event-id', doc: 'start after this id', schema: position }],
   },
   {
     method: 'GET',
@@ -212,7 +230,7 @@ export const routes: readonly Route[] = [
       {
         name: 'runs',
         doc: 'up to 50 ids of runs, each with the last id that was seen of it: `run_a:12,run_b:0`',
-        schema: { type: 'string', pattern: '^[^:,]{1,200}(:\\d{1,15})?(,[^:,]{1,200}(:\\d{1,15})?){0,49}$' },
+        schema: { type: 'string', pattern: '^[A-Za-z0-9_.~-]{1,200}(:[0-9]{1,15})?(,[A-Za-z0-9_.~-]{1,200}(:[0-9]{1,15})?){0,49}$' },
         required: true,
       },
     ],
@@ -221,7 +239,7 @@ export const routes: readonly Route[] = [
     method: 'POST',
     path: '/v1/runs/{id}/commands',
     summary: 'Sends a command to a run; accepted here, then applied or rejected on its stream.',
-    request: { name: 'CommandRequest', schema: CommandRequest },
+    request: { name: 'CommandRequest', schema: CommandRequest, example: { command: 'cancel', reason: 'no longer needed' } },
     status: 202,
     response: { name: 'CommandAccepted', schema: CommandAccepted },
     headers: [{ name: 'idempotency-key', doc: 'two commands with the same key take effect once' }],
@@ -255,7 +273,7 @@ export const routes: readonly Route[] = [
     method: 'POST',
     path: '/v1/runs/{id}/forks',
     summary: 'Continues a run after one of its steps, as a new run: with the same facts up to that step, and live from then on.',
-    request: { name: 'ForkRequest', schema: ForkRequest },
+    request: { name: 'ForkRequest', schema: ForkRequest, example: { step: 1 } },
     status: 202,
     response: { name: 'RunAccepted', schema: RunAccepted },
     makes: { member: 'id', at: '/v1/runs/{id}' },
@@ -265,7 +283,7 @@ export const routes: readonly Route[] = [
     method: 'POST',
     path: '/v1/runs/{id}/reruns',
     summary: 'Asks the question of a run again with another template, as a new run: the same turns, system message, files and parameters.',
-    request: { name: 'RerunRequest', schema: RerunRequest },
+    request: { name: 'RerunRequest', schema: RerunRequest, example: { template: 'conclave-fast' } },
     status: 202,
     response: { name: 'RunAccepted', schema: RunAccepted },
     makes: { member: 'id', at: '/v1/runs/{id}' },
@@ -297,7 +315,7 @@ export const routes: readonly Route[] = [
     method: 'POST',
     path: '/v1/admin/dead-letters/{id}/redrive',
     summary: 'Publishes the record of a dead letter again, byte by byte, only for the group that failed.',
-    request: { name: 'RedriveRequest', schema: RedriveRequest },
+    request: { name: 'RedriveRequest', schema: RedriveRequest, example: { note: 'The model server is back.' } },
     status: 200,
     response: { name: 'DeadLetterSettled', schema: DeadLetterSettled },
   },
@@ -305,7 +323,7 @@ export const routes: readonly Route[] = [
     method: 'POST',
     path: '/v1/admin/dead-letters/{id}/discard',
     summary: 'Marks a dead letter as settled without handling; it stays on the log until its retention ends.',
-    request: { name: 'DiscardRequest', schema: DiscardRequest },
+    request: { name: 'DiscardRequest', schema: DiscardRequest, example: { note: 'No longer needed.' } },
     status: 200,
     response: { name: 'DeadLetterSettled', schema: DeadLetterSettled },
   },

@@ -41,7 +41,7 @@ export const sessionRoutes: readonly Route[] = [
     method: 'POST',
     path: '/v1/session',
     summary: 'Signs a page in: the cookie of the response replaces the key on every route, until the session or the key ends.',
-    request: of('SessionRequest', SessionRequest),
+    request: { ...of('SessionRequest', SessionRequest), example: { key: 'sk-cv-…' } },
     status: 200,
     response: of('SessionView', SessionView),
     open: true,

@@ -28,7 +28,7 @@ export const PromptView = PromptItem.extend({
 export type PromptView = z.infer<typeof PromptView>;
 
 export const PromptChange = z.object({
-  text: z.string({ error: 'must be the text of the prompt' }).meta({ minLength: 1 }),
+  text: z.string({ error: 'must be the text of the prompt' }).meta({ pattern: '\\S' }),
   version: wholeVersion.nullish().describe('version that was read; if it is no longer the current one, nothing is changed'),
 });
 export type PromptChange = z.infer<typeof PromptChange>;

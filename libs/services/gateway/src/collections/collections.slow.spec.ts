@@ -193,6 +193,15 @@ describe('a document', () => {
     expect(body).toMatchObject({ name: 'Größe.pdf', mime: 'application/pdf', bytes: 8, metadata: { year: '2023' } });
     const data = await call('POST', '/manuals/documents', '{"a":1}', { ...json, 'x-document-name': 'data.json' });
     expect(data.body).toMatchObject({ name: 'data.json', mime: 'application/json', bytes: 7 });
+    const described = await call('POST', '/manuals/documents', 'x', {
+      'content-type': 'text/plain',
+      'x-document-name': 'a',
+      'x-document-metadata': 'year: 2023',
+    });
+    expect(described).toMatchObject({
+      status: 400,
+      body: { error: { param: 'x-document-metadata', message: expect.stringContaining('JSON object of texts') } },
+    });
     const unnamed = await call('POST', '/manuals/documents', '{"name":"own.md","text":"# Own"}', { ...json, 'x-document-name': '' });
     expect(unnamed.body).toMatchObject({ name: 'own.md', bytes: 5 });
   });

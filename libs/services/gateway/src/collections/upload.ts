@@ -55,7 +55,7 @@ async function fromForm(body: Buffer, declared: string): Promise<Upload> {
     name: checked(DocumentName, typeof name === 'string' ? name : file.name, 'name'),
     mime: file.type.slice(0, 200),
     bytes: Buffer.from(await file.arrayBuffer()),
-    metadata: metadataIn(form.get('metadata')),
+    metadata: metadataIn(form.get('metadata'), 'metadata'),
   };
 }
 
@@ -73,7 +73,7 @@ function plain(request: Request, bytes: Buffer, declared: string): Upload {
     name: checked(DocumentName, decoded(named), 'x-document-name'),
     mime: declared.slice(0, 200),
     bytes,
-    metadata: metadataIn(request.headers['x-document-metadata']),
+    metadata: metadataIn(request.headers['x-document-metadata'], 'x-document-metadata'),
   };
 }
 
@@ -85,9 +85,16 @@ function decoded(name: string): string {
   }
 }
 
-function metadataIn(value: unknown): DocumentMetadata {
+/** Metadata as JSON, in a header or in a field of a form. */
+function metadataIn(value: unknown, param: string): DocumentMetadata {
   if (typeof value !== 'string' || value.trim() === '') return {};
-  return checked(DocumentMetadata, parseJsonObject(Buffer.from(value)), 'metadata');
+  let metadata: Record<string, unknown>;
+  try {
+    metadata = parseJsonObject(Buffer.from(value));
+  } catch (cause) {
+    throw new Failure('REQUEST_INVALID', `\`${param}\` must be a JSON object of texts, such as {"year": "2025"}.`, { param, cause });
+  }
+  return checked(DocumentMetadata, metadata, param);
 }
 
 function checked<S extends z.ZodType>(schema: S, value: unknown, param: string): z.infer<S> {

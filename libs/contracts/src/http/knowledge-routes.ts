@@ -103,7 +103,11 @@ export const knowledgeRoutes: readonly Route[] = [
     makes: { member: 'id', at: '/v1/collections/{name}/documents/{id}' },
     headers: [
       { name: 'x-document-name', doc: 'name of the document whose bytes are the body, percent-encoded if it is not ASCII' },
-      { name: 'x-document-metadata', doc: 'JSON object of texts', json: jsonSchemaOf(DocumentMetadata, 'input') },
+      {
+        name: 'x-document-metadata',
+        doc: 'JSON object of texts, for a document that is sent as its bytes',
+        json: jsonSchemaOf(DocumentMetadata, 'input'),
+      },
     ],
   },
   {

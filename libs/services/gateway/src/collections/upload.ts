@@ -2,7 +2,7 @@ import { DocumentMetadata, DocumentName, DocumentRequest, Failure } from '@concl
 import type { Request } from 'express';
 import type * as z from 'zod';
 import { collectBody, parseJsonObject } from '../http/json-body.js';
-import { parseBody } from '../http/request-shape.js';
+import { deepest, parseBody } from '../http/request-shape.js';
 
 /** An uploaded document. */
 export interface Upload {
@@ -28,10 +28,20 @@ export async function readUpload(request: Request, maxBytes: number): Promise<Up
   if (encoding !== undefined && encoding !== 'identity')
     throw new Failure('MEDIA_TYPE_UNSUPPORTED', 'Send the document without Content-Encoding.');
   const isJson = type === 'application/json' && nameIn(request) === null;
+  const isForm = type === 'multipart/form-data';
   const most = (isJson ? jsonFactor : 1) * maxBytes + aroundBytes;
   const body = await collectBody(request, most, most * 2);
   if (body === null) throw tooLarge(maxBytes);
-  const upload = isJson ? fromJson(body) : type === 'multipart/form-data' ? await fromForm(body, declared) : plain(request, body, declared);
+  const plainOnly = 'x-document-metadata';
+  if ((isJson || isForm) && (request.headers[plainOnly] ?? '') !== '')
+    throw new Failure(
+      'REQUEST_INVALID',
+      `\`${plainOnly}\` is only read with a document that is sent as its bytes: put it into \`metadata\`.`,
+      {
+        param: plainOnly,
+      },
+    );
+  const upload = isJson ? fromJson(body) : isForm ? await fromForm(body, declared) : plain(request, body, declared);
   if (upload.bytes.byteLength > maxBytes) throw tooLarge(maxBytes);
   if (upload.bytes.byteLength === 0) throw new Failure('REQUEST_INVALID', 'The document is empty.');
   return upload;
@@ -99,6 +109,6 @@ function metadataIn(value: unknown, param: string): DocumentMetadata {
 
 function checked<S extends z.ZodType>(schema: S, value: unknown, param: string): z.infer<S> {
   const read = schema.safeParse(value);
-  if (!read.success) throw new Failure('REQUEST_INVALID', `\`${param}\` ${read.error.issues[0]!.message}.`, { param });
+  if (!read.success) throw new Failure('REQUEST_INVALID', `\`${param}\` ${deepest(read.error.issues[0]!).message}.`, { param });
   return read.data;
 }

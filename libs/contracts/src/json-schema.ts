@@ -7,11 +7,22 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 export function jsonSchemaOf(schema: z.ZodType, io: 'input' | 'output', target: 'draft-2020-12' | 'draft-7' = 'draft-2020-12'): JsonSchema {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
     ...{ target, io, unrepresentable: 'any' },
-    override: ({ jsonSchema }) => {
+    override: ({ zodSchema, jsonSchema }) => {
       delete jsonSchema['expected'];
+      if (zodSchema._zod.def.type !== 'intersection' || target !== 'draft-2020-12') return;
+      // Each side would refuse the members of the other.
+      openObjects(jsonSchema);
+      if (io === 'output') jsonSchema['unevaluatedProperties'] = false;
     },
   });
   return rest;
+}
+
+/** Lets the objects of an intersection, and of unions in it, have the members that its other side declares. */
+function openObjects(schema: { [name: string]: unknown }): void {
+  delete schema['additionalProperties'];
+  for (const branches of [schema['allOf'], schema['anyOf'], schema['oneOf']])
+    for (const branch of Array.isArray(branches) ? branches : []) openObjects(branch as Record<string, unknown>);
 }
 
 /** The schema of a body in which members with null count as absent: those that may be absent also take null. */

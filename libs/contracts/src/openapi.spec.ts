@@ -98,6 +98,13 @@ describe('the OpenAPI document', () => {
     });
   });
 
+  it('has a schema of stream entries whose parts do not refuse the members of each other', () => {
+    const { anyOf } = document.components.schemas['StreamEntry'] as { anyOf: { allOf?: object[] }[] };
+    const entry = anyOf.find(({ allOf }) => allOf)!;
+    expect(entry).toMatchObject({ unevaluatedProperties: false });
+    expect(JSON.stringify(entry.allOf![0])).not.toContain('additionalProperties');
+  });
+
   it.each(routes.flatMap(({ path, request }) => (request?.example ? [[path, request] as const] : [])))(
     'shows a body that %s accepts',
     (_path, { schema, example }) => {

@@ -90,7 +90,7 @@ export const knowledgeRoutes: readonly Route[] = [
       example: {
         name: 'winding.md',
         mime: 'text/markdown',
-        text: '# Winding\\nTurn the key to the left, once a week.',
+        text: '# Winding\nTurn the key to the left, once a week.',
         metadata: { year: '2025' },
       },
     },
@@ -185,7 +185,7 @@ export const knowledgeRoutes: readonly Route[] = [
     path: '/v1/admin/templates/{id}',
     summary:
       'Changes options, models, limits and rounds of a template; runs accepted two seconds later use them, and a run keeps those it began with.',
-    request: { ...of('TemplateChange', TemplateChange), example: { options: {}, settings: { max_agentic_rounds: 2 } } },
+    request: { ...of('TemplateChange', TemplateChange), example: { options: {}, settings: { limits: { model_calls: 20 } } } },
     status: 200,
     response: of('TemplateView', TemplateView),
   },
@@ -233,7 +233,7 @@ export const knowledgeRoutes: readonly Route[] = [
     summary: 'Adds or changes a skill. It does not run until exactly this text is approved.',
     request: {
       ...of('SkillChange', SkillChange),
-      example: { text: '---\\nname: tidy\\ndescription: Tidies a text.\\n---\\nTidy this text: $ARGUMENTS' },
+      example: { text: '---\nname: tidy\ndescription: Tidies a text.\n---\nTidy this text: $ARGUMENTS' },
     },
     inPath: { name: { type: 'string', pattern: skillName.source } },
     status: 200,

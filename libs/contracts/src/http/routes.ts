@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import { RunsEntryShape, StreamEntryShape } from '../run-stream.js';
 import { accountRoutes } from './account-routes.js';
 import { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest } from './chat.js';
@@ -26,6 +27,7 @@ import {
   RunRecordList,
   RunRequest,
   RunView,
+  SnapshotShape,
 } from './runs.js';
 import { sessionRoutes } from './sessions.js';
 
@@ -214,7 +216,7 @@ export const routes: readonly Route[] = [
     summary: "The run's stream as server-sent events, resumable by id. Ends after the terminal entry.",
     status: 200,
     response: { text: 'text/event-stream' },
-    events: { name: 'StreamEntry', schema: StreamEntryShape },
+    events: { name: 'StreamEntry', schema: z.union([StreamEntryShape, SnapshotShape]) },
     query: [{ name: 'after', doc: 'start after this id; the header takes precedence', schema: position }],
     headers: [{ name: 'last-event-id', doc: 'start after this id', schema: position }],
   },
@@ -225,7 +227,7 @@ export const routes: readonly Route[] = [
       'The streams of several runs on one connection, each entry with the id of its run. Ends when all of them have ended. A run that cannot be read refuses the whole request, and `param` names it.',
     status: 200,
     response: { text: 'text/event-stream' },
-    events: { name: 'RunsEntry', schema: RunsEntryShape },
+    events: { name: 'RunsEntry', schema: z.union([RunsEntryShape, SnapshotShape]) },
     query: [
       {
         name: 'runs',

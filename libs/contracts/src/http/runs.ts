@@ -9,7 +9,11 @@ export const RunRequest = z
   .object({
     model: z.string({ error: 'must be the id of a template' }).min(1, { error: 'must be the id of a template' }),
     input: z.string({ error: 'must be a text' }).nullish().describe('the question; or send `messages`'),
-    messages: z.array(ChatMessage, { error: 'must be a list of messages' }).nullish(),
+    messages: z
+      .array(ChatMessage, { error: 'must be a list of messages' })
+      .min(1, { error: 'must contain at least one message' })
+      .nullish()
+      .describe('the conversation that ends with the question, instead of `input`'),
     webhook: z
       .union([z.string().min(1), z.object({ url: z.string().min(1).max(2_048) })], {
         error: 'must be the name of a configured webhook, or {"url": "https://..."}',
@@ -24,7 +28,7 @@ export const RunRequest = z
     ...endUserFields,
   })
   .meta({
-    anyOf: [
+    oneOf: [
       { required: ['input'], properties: { input: { type: 'string' } } },
       { required: ['messages'], properties: { messages: { type: 'array' } } },
     ],

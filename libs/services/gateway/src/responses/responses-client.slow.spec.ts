@@ -160,6 +160,7 @@ describe('the Responses API through the OpenAI client', () => {
       ['/input_items?after=msg_unknown', 'after'],
       ['/input_items?order=up', 'order'],
       ['?stream=perhaps', 'stream'],
+      ['?starting_after=-1', 'starting_after'],
     ] as const) {
       const refused = await fetch(`${world.url}/v1/responses/${id}${query}`);
       expect([refused.status, await refused.json()]).toMatchObject([400, { error: { param } }]);

@@ -50,7 +50,8 @@ export class ResponsesController {
   @Get(':id')
   async one(@Req() request: Request, @Res() response: Response, @Param('id') id: string): Promise<void> {
     const caller = await this.callers.identify(request);
-    if (flagIn(request.query, 'stream')) return this.streams.send(response, id, caller, numberIn(request.query, 'starting_after') ?? -1);
+    const after = numberIn(request.query, 'starting_after') ?? -1;
+    if (flagIn(request.query, 'stream')) return this.streams.send(response, id, caller, after);
     response.json(await this.views.view(id, caller));
   }
 

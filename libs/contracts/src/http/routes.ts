@@ -1,5 +1,3 @@
-import * as z from 'zod';
-import { RunsEntryShape, StreamEntryShape } from '../run-stream.js';
 import { accountRoutes } from './account-routes.js';
 import { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest } from './chat.js';
 import { Completion, CompletionRequest } from './completions.js';
@@ -10,25 +8,11 @@ import { graphRoutes } from './graph.js';
 import { knowledgeRoutes } from './knowledge-routes.js';
 import { CountedTokens, CountTokensRequest, MessageAnswer, MessageEvent, MessagesError, MessagesRequest } from './messages.js';
 import { ModelList, ModelObject } from './models.js';
-import { idempotencyKey, questionHeaders } from './option-headers.js';
+import { exampleQuestion, questionHeaders } from './option-headers.js';
 import { ResponseDeleted, ResponseEvent, ResponseItemList, ResponseObject, ResponseRequest } from './responses.js';
 import { operatorRoutes } from './operators.js';
 import { from, oneOf, position, type Route } from './route.js';
-import {
-  CommandAccepted,
-  CommandRequest,
-  ForkRequest,
-  RerunRequest,
-  RunAccepted,
-  RunErasedView,
-  RunFactList,
-  CallBodies,
-  RunList,
-  RunRecordList,
-  RunRequest,
-  RunView,
-  SnapshotShape,
-} from './runs.js';
+import { runRoutes } from './run-routes.js';
 import { sessionRoutes } from './sessions.js';
 
 /** A time in a query: a date, a date with a time, or milliseconds since 1970. */
@@ -36,8 +20,6 @@ const moment = { anyOf: [{ type: 'string', format: 'date' }, { type: 'string', f
 
 /** The answer of a gateway that cannot do work. */
 const notReady = { status: 503, doc: 'The gateway cannot do work.', name: 'Readiness', schema: Readiness };
-
-const question = 'In which town was the founder of the Northlight Clock Company born?';
 
 /** All endpoints: the OpenAPI document is printed from this list, and wrong methods are detected with it. */
 export const routes: readonly Route[] = [
@@ -48,7 +30,7 @@ export const routes: readonly Route[] = [
     request: {
       name: 'ChatCompletionRequest',
       schema: ChatCompletionRequest,
-      example: { model: 'conclave', messages: [{ role: 'user', content: question }] },
+      example: { model: 'conclave', messages: [{ role: 'user', content: exampleQuestion }] },
     },
     status: 200,
     response: { name: 'ChatCompletion', schema: ChatCompletion },
@@ -59,7 +41,7 @@ export const routes: readonly Route[] = [
     method: 'POST',
     path: '/v1/responses',
     summary: "As /v1/chat/completions, in the shape of OpenAI's Responses API; stored for seven days unless `store` is false.",
-    request: { name: 'ResponseRequest', schema: ResponseRequest, example: { model: 'conclave', input: question } },
+    request: { name: 'ResponseRequest', schema: ResponseRequest, example: { model: 'conclave', input: exampleQuestion } },
     status: 200,
     response: { name: 'ResponseObject', schema: ResponseObject },
     makes: { member: 'id', at: '/v1/responses/{id}' },
@@ -111,7 +93,7 @@ export const routes: readonly Route[] = [
     request: {
       name: 'MessagesRequest',
       schema: MessagesRequest,
-      example: { model: 'conclave', max_tokens: 500, messages: [{ role: 'user', content: question }] },
+      example: { model: 'conclave', max_tokens: 500, messages: [{ role: 'user', content: exampleQuestion }] },
     },
     status: 200,
     response: { name: 'MessageAnswer', schema: MessageAnswer },
@@ -126,7 +108,7 @@ export const routes: readonly Route[] = [
     request: {
       name: 'CountTokensRequest',
       schema: CountTokensRequest,
-      example: { model: 'conclave', messages: [{ role: 'user', content: question }] },
+      example: { model: 'conclave', messages: [{ role: 'user', content: exampleQuestion }] },
     },
     status: 200,
     response: { name: 'CountedTokens', schema: CountedTokens },
@@ -136,7 +118,7 @@ export const routes: readonly Route[] = [
     method: 'POST',
     path: '/v1/completions',
     summary: "As /v1/chat/completions with one question, in the shape of OpenAI's legacy API.",
-    request: { name: 'CompletionRequest', schema: CompletionRequest, example: { model: 'conclave', prompt: question } },
+    request: { name: 'CompletionRequest', schema: CompletionRequest, example: { model: 'conclave', prompt: exampleQuestion } },
     status: 200,
     response: { name: 'Completion', schema: Completion },
     events: { name: 'Completion', schema: Completion },
@@ -175,122 +157,7 @@ export const routes: readonly Route[] = [
     status: 200,
     response: { name: 'ModelObject', schema: ModelObject },
   },
-  {
-    method: 'POST',
-    path: '/v1/runs',
-    summary: 'Starts a run that outlives its client.',
-    request: { name: 'RunRequest', schema: RunRequest, example: { model: 'conclave', input: question } },
-    status: 202,
-    response: { name: 'RunAccepted', schema: RunAccepted },
-    makes: { member: 'id', at: '/v1/runs/{id}' },
-    headers: questionHeaders,
-  },
-  {
-    method: 'GET',
-    path: '/v1/runs',
-    summary: 'Runs of the caller, newest first.',
-    status: 200,
-    response: { name: 'RunList', schema: RunList },
-    query: [
-      { name: 'limit', doc: 'runs per page, 1 to 100; 20 by default', schema: from(1) },
-      { name: 'before', doc: '`nextBefore` of the previous page', schema: position },
-    ],
-  },
-  {
-    method: 'GET',
-    path: '/v1/runs/{id}',
-    summary: 'A run: plan, tasks, decisions, usage, answer.',
-    status: 200,
-    response: { name: 'RunView', schema: RunView },
-  },
-  {
-    method: 'DELETE',
-    path: '/v1/runs/{id}',
-    summary: 'Deletes an ended run for good: question, answer, prompts, replies, and everything kept of them for later questions.',
-    status: 200,
-    response: { name: 'RunErasedView', schema: RunErasedView },
-  },
-  {
-    method: 'GET',
-    path: '/v1/runs/{id}/events',
-    summary: "The run's stream as server-sent events, resumable by id. Ends after the terminal entry.",
-    status: 200,
-    response: { text: 'text/event-stream' },
-    events: { name: 'StreamEntry', schema: z.union([StreamEntryShape, SnapshotShape]) },
-    query: [{ name: 'after', doc: 'start after this id; the header takes precedence', schema: position }],
-    headers: [{ name: 'last-event-id', doc: 'start after this id', schema: position }],
-  },
-  {
-    method: 'GET',
-    path: '/v1/events',
-    summary:
-      'The streams of several runs on one connection, each entry with the id of its run. Ends when all of them have ended. A run that cannot be read refuses the whole request, and `param` names it.',
-    status: 200,
-    response: { text: 'text/event-stream' },
-    events: { name: 'RunsEntry', schema: z.union([RunsEntryShape, SnapshotShape]) },
-    query: [
-      {
-        name: 'runs',
-        doc: 'up to 50 ids of runs, each with the last id that was seen of it: `run_a:12,run_b:0`',
-        schema: { type: 'string', pattern: '^[A-Za-z0-9_.~-]{1,200}(:[0-9]{1,15})?(,[A-Za-z0-9_.~-]{1,200}(:[0-9]{1,15})?){0,49}$' },
-        required: true,
-      },
-    ],
-  },
-  {
-    method: 'POST',
-    path: '/v1/runs/{id}/commands',
-    summary: 'Sends a command to a run; accepted here, then applied or rejected on its stream.',
-    request: { name: 'CommandRequest', schema: CommandRequest, example: { command: 'cancel', reason: 'no longer needed' } },
-    status: 202,
-    response: { name: 'CommandAccepted', schema: CommandAccepted },
-    headers: [{ name: 'idempotency-key', doc: 'two commands with the same key take effect once' }],
-  },
-  {
-    method: 'GET',
-    path: '/v1/runs/{id}/facts',
-    summary: 'Every fact of a run with its step, read from the log.',
-    status: 200,
-    response: { name: 'RunFactList', schema: RunFactList },
-  },
-  {
-    method: 'GET',
-    path: '/v1/runs/{id}/records',
-    summary: 'Every step and call of a run as recorded on the log: durations, discarded attempts, and costs.',
-    status: 200,
-    response: { name: 'RunRecordList', schema: RunRecordList },
-  },
-  {
-    method: 'GET',
-    path: '/v1/runs/{id}/records/bodies',
-    summary: 'Prompt and reply of one call, for keys that may see them. The audit records that they were read.',
-    status: 200,
-    response: { name: 'CallBodies', schema: CallBodies },
-    query: [
-      { name: 'step', doc: 'journal step of the call', schema: { type: 'string', minLength: 1 }, required: true },
-      { name: 'attempt', doc: 'its attempt, 1 by default', schema: from(1) },
-    ],
-  },
-  {
-    method: 'POST',
-    path: '/v1/runs/{id}/forks',
-    summary: 'Continues a run after one of its steps, as a new run: with the same facts up to that step, and live from then on.',
-    request: { name: 'ForkRequest', schema: ForkRequest, example: { step: 1 } },
-    status: 202,
-    response: { name: 'RunAccepted', schema: RunAccepted },
-    makes: { member: 'id', at: '/v1/runs/{id}' },
-    headers: [idempotencyKey],
-  },
-  {
-    method: 'POST',
-    path: '/v1/runs/{id}/reruns',
-    summary: 'Asks the question of a run again with another template, as a new run: the same turns, system message, files and parameters.',
-    request: { name: 'RerunRequest', schema: RerunRequest, example: { template: 'conclave-fast' } },
-    status: 202,
-    response: { name: 'RunAccepted', schema: RunAccepted },
-    makes: { member: 'id', at: '/v1/runs/{id}' },
-    headers: [idempotencyKey],
-  },
+  ...runRoutes,
   {
     method: 'GET',
     path: '/v1/admin/dead-letters',

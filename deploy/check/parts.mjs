@@ -5,6 +5,7 @@ import * as docker from './docker.part.mjs';
 import * as jaeger from './jaeger.part.mjs';
 import * as kubernetes from './kubernetes.part.mjs';
 import * as openWebui from './open-webui.part.mjs';
+import * as openapi from './openapi.part.mjs';
 import * as redis from './redis.part.mjs';
 
 /**
@@ -12,4 +13,6 @@ import * as redis from './redis.part.mjs';
  * returns null if it can run here and a sentence otherwise, and `run({ fact })`, which throws if something is not as it should be. `fact`
  * records a finding.
  */
-export const parts = new Map(Object.entries({ agents, docker, kubernetes, brokers, redis, jaeger, dashboards, 'open-webui': openWebui }));
+export const parts = new Map(
+  Object.entries({ agents, docker, kubernetes, brokers, redis, jaeger, dashboards, 'open-webui': openWebui, openapi }),
+);

@@ -82,7 +82,7 @@ const rows = {
   CALL_TIMEOUT:                [504, 'upstream_error',         'provider_timeout',        yes, no,  yes, 'No answer came in time.'],
   CALL_CANCELLED:              [499, 'invalid_request_error',  'caller_cancelled',        no,  no,  no,  'The call was cancelled.'],
   TASK_EXPIRED:                [504, 'server_error',           'policy_deadline',         no,  no,  no,  'The task was not started before its deadline.'],
-  ALLOWANCE_EXHAUSTED:         [500, 'server_error',           'policy_budget',           no,  no,  no,  'The task used up its allowance of model calls or tokens.'],
+  ALLOWANCE_EXHAUSTED:         [422, 'invalid_request_error',  'policy_budget',           no,  no,  no,  'The limits of the run left no model call for this. Raise those in the request (`conclave`, `x-conclave-*`), or those of the template.'],
   CAPABILITY_UNSUPPORTED:      [500, 'server_error',           'own_capability',          no,  no,  no,  'The worker does not know this capability.'],
   WORKER_UNAVAILABLE:          [503, 'server_error',           'own_unavailable',         yes, no,  no,  'No worker for this class of tasks is running.'],
   RECORD_DEAD:                 [500, 'server_error',           'own_dead_letter',         no,  no,  no,  'A record of this run could not be handled and became a dead letter.'],

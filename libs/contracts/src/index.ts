@@ -224,6 +224,17 @@ export {
   SnapshotShape,
   UrlCitation,
   WebhookEvent,
+  cacheHeader,
+  headerOf,
+  headerOptions,
+  keepAliveHeader,
+  limitNames,
+  longestSkill,
+  mostNeighbours,
+  sessionCookie,
+  skillName,
+  taskHeader,
+  wordOptions,
 } from './http/index.js';
 export {
   ancestorsOf,

@@ -56,7 +56,7 @@ export {
 export { backoff } from './event-log/retry.js';
 export type { Span, SpanAttributes, SpanReference, Tracer } from './traces/tracer.js';
 export { normaliseEntity } from './graph/entity-name.js';
-export { mostNeighbours, neighboursThrough } from './graph/explore.js';
+export { neighboursThrough } from './graph/explore.js';
 export { type EntityCandidate, type GraphReading, retrieveThrough } from './graph/graph-context.js';
 export type {
   GraphContext,

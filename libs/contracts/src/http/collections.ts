@@ -29,6 +29,10 @@ export type CollectionView = z.infer<typeof CollectionView>;
 export const CollectionList = z.object({ object: z.literal('list'), data: z.array(CollectionView).describe('by name') });
 export type CollectionList = z.infer<typeof CollectionList>;
 
+const MetadataName = z
+  .string()
+  .regex(/^[A-Za-z][\w.-]{0,63}$/, { error: 'must have names of 1 to 64 letters, digits, `_`, `.` and `-`, that begin with a letter' });
+
 /** A trial query on one collection. It finds what a run would find, without a model call. */
 export const CollectionQuery = z.object({
   query: z
@@ -43,7 +47,7 @@ export const CollectionQuery = z.object({
     .nullish()
     .describe('passages wanted; 5 by default'),
   filters: z
-    .record(z.string(), z.string({ error: 'must be texts' }), { error: 'must be an object of texts' })
+    .record(MetadataName, z.string({ error: 'must be texts' }), { error: 'must be an object of texts' })
     .nullish()
     .describe('metadata that the documents must have, such as `{"year": "2025"}`'),
 });
@@ -78,10 +82,7 @@ export type DocumentStatus = z.infer<typeof DocumentStatus>;
 /** Metadata names that every chunk already has; documents may not use them. */
 export const reservedMetadata = ['collection', 'document', 'heading', 'n', 'name', 'title'] as const;
 export const DocumentMetadata = z
-  .record(
-    z.string().regex(/^[A-Za-z][\w.-]{0,63}$/, { error: 'must have names of 1 to 64 letters, digits, `_`, `.` and `-`' }),
-    z.string({ error: 'must contain texts' }).max(512, { error: 'must contain texts of at most 512 characters' }),
-  )
+  .record(MetadataName, z.string({ error: 'must contain texts' }).max(512, { error: 'must contain texts of at most 512 characters' }))
   .refine((metadata) => Object.keys(metadata).length <= 16, { error: 'must have at most 16 values' })
   .refine((metadata) => reservedMetadata.every((name) => !(name in metadata)), {
     error: `must not use the names ${reservedMetadata.join(', ')}`,
@@ -100,7 +101,7 @@ export const DocumentName = z
 export const DocumentRequest = z.object({
   name: DocumentName,
   mime: z.string({ error: 'must be a media type' }).max(200, { error: 'must have at most 200 characters' }).nullish(),
-  text: z.string({ error: 'must be a text' }),
+  text: z.string({ error: 'must be a text' }).min(1, { error: 'must not be empty' }),
   metadata: DocumentMetadata.nullish(),
 });
 export type DocumentRequest = z.infer<typeof DocumentRequest>;

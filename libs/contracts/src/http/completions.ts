@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { only } from '../json-schema.js';
 import { AnswerFacts, ChatCompletionRequest, ChatUsage, ConclaveOptions, FinishReason } from './chat.js';
 
 const { model, stream, stream_options, temperature, top_p, stop, max_tokens, seed, user, safety_identifier } = ChatCompletionRequest.shape;
@@ -18,16 +19,17 @@ export const CompletionRequest = z.object({
                 isTokens(input) ? 'is not a text: token ids mean different words to each model, so send the text itself' : 'must be a text',
             }),
           )
-          .min(1, { error: 'must contain a text' }),
+          .min(1, { error: 'must contain a text' })
+          .meta({ maxItems: 1 }),
       ],
       { error: 'must be a text' },
     )
     .describe('the question: a text, or a list of one'),
-  n: z.unknown().optional().describe('1'),
-  best_of: z.unknown().optional().describe('1'),
-  echo: z.unknown().optional().describe('refused: an answer does not repeat its prompt'),
-  suffix: z.unknown().optional().describe('refused: nothing is inserted into a text'),
-  logprobs: z.unknown().optional().describe('refused: an answer comes from several model calls'),
+  n: only(1),
+  best_of: only(1),
+  echo: only(false).describe('true is refused: an answer does not repeat its prompt'),
+  suffix: only('').describe('a text is refused: nothing is inserted into a text'),
+  logprobs: only().describe('a number is refused: an answer comes from several model calls'),
   conclave: ConclaveOptions.nullish(),
 });
 export type CompletionRequest = z.infer<typeof CompletionRequest>;

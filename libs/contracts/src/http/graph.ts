@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { Timestamp } from '../values.js';
-import type { Route } from './route.js';
+import { from, type Route } from './route.js';
 
 /** An entity in the knowledge graph. */
 export const EntityItem = z.object({
@@ -63,6 +63,9 @@ export const GraphFacts = z.object({
 });
 export type GraphFacts = z.infer<typeof GraphFacts>;
 
+/** Maximum offset of a page of neighbours: it is limited because each page also reads everything before it. */
+export const mostNeighbours = 2_000;
+
 const of = <S>(name: string, schema: S) => ({ name, schema });
 
 /** The knowledge graph of a tenant, for people who browse it. */
@@ -81,9 +84,9 @@ export const graphRoutes: readonly Route[] = [
     status: 200,
     response: of('EntityList', EntityList),
     query: [
-      { name: 'search', doc: 'only those whose name contains this', integer: false },
-      { name: 'limit', doc: 'entities per page, 1 to 200; 50 by default', integer: true },
-      { name: 'after', doc: '`nextAfter` of the previous page', integer: false },
+      { name: 'search', doc: 'only those whose name contains this' },
+      { name: 'limit', doc: 'entities per page, 1 to 200; 50 by default', schema: from(1) },
+      { name: 'after', doc: '`nextAfter` of the previous page' },
     ],
   },
   {
@@ -93,8 +96,8 @@ export const graphRoutes: readonly Route[] = [
     status: 200,
     response: of('EntityView', EntityView),
     query: [
-      { name: 'limit', doc: 'relations and insights per page, 1 to 200; 50 by default', integer: true },
-      { name: 'offset', doc: '`nextOffset` of the previous page', integer: true },
+      { name: 'limit', doc: 'relations and insights per page, 1 to 200; 50 by default', schema: from(1) },
+      { name: 'offset', doc: '`nextOffset` of the previous page', schema: { type: 'integer', minimum: 0, maximum: mostNeighbours } },
     ],
   },
 ];

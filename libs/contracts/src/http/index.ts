@@ -29,6 +29,7 @@ export * from '../configuration/key-limits.js';
 export * from './messages.js';
 export * from './models.js';
 export * from './operators.js';
+export { cacheHeader, headerOf, headerOptions, keepAliveHeader, limitNames, taskHeader, wordOptions } from './option-headers.js';
 export * from './responses.js';
 export * from './routes.js';
 export * from './runs.js';

@@ -1,3 +1,4 @@
+import { jsonSchemaOf } from '../json-schema.js';
 import {
   CollectionList,
   CollectionQuery,
@@ -5,13 +6,14 @@ import {
   CollectionView,
   Deleted,
   DocumentList,
+  DocumentMetadata,
   DocumentRequest,
   DocumentView,
   PassageList,
 } from './collections.js';
 import { FeedbackAccepted, FeedbackRequest } from './feedback.js';
 import { InsightList, InsightView } from './insights.js';
-import type { Route } from './route.js';
+import { from, oneOf, type Route } from './route.js';
 import {
   Contradiction,
   ContradictionDecision,
@@ -23,6 +25,7 @@ import {
   SkillApproval,
   SkillChange,
   SkillList,
+  skillName,
   SkillView,
   TemplateChange,
   TemplateCheck,
@@ -43,7 +46,7 @@ export const knowledgeRoutes: readonly Route[] = [
     method: 'POST',
     path: '/v1/feedback',
     summary: 'Rates an answer, once and only by its caller. This changes scores, caches and the trust in what was learned from the answer.',
-    request: of('FeedbackRequest', FeedbackRequest),
+    request: { ...of('FeedbackRequest', FeedbackRequest), example: { response_id: 'run_0123456789abcdef', rating: 5 } },
     status: 202,
     response: of('FeedbackAccepted', FeedbackAccepted),
   },
@@ -51,9 +54,10 @@ export const knowledgeRoutes: readonly Route[] = [
     method: 'POST',
     path: '/v1/collections',
     summary: 'Creates a collection of documents that runs of this tenant search. Creating the same one again changes nothing.',
-    request: of('CollectionRequest', CollectionRequest),
+    request: { ...of('CollectionRequest', CollectionRequest), example: { name: 'manuals', description: 'Manuals of our clocks.' } },
     status: 201,
     response: of('CollectionView', CollectionView),
+    makes: { member: 'name', at: '/v1/collections/{name}' },
   },
   {
     method: 'GET',
@@ -73,7 +77,7 @@ export const knowledgeRoutes: readonly Route[] = [
     method: 'POST',
     path: '/v1/collections/{name}/query',
     summary: 'Tries a query: the passages that a run would find, best first, without a model call.',
-    request: of('CollectionQuery', CollectionQuery),
+    request: { ...of('CollectionQuery', CollectionQuery), example: { query: 'How is the clock wound?', limit: 3 } },
     status: 200,
     response: of('PassageList', PassageList),
   },
@@ -81,16 +85,29 @@ export const knowledgeRoutes: readonly Route[] = [
     method: 'POST',
     path: '/v1/collections/{name}/documents',
     summary: 'Adds a document: as a form, as JSON, or as its bytes. It is read and embedded afterwards.',
-    request: of('DocumentRequest', DocumentRequest),
+    request: {
+      ...of('DocumentRequest', DocumentRequest),
+      example: {
+        name: 'winding.md',
+        mime: 'text/markdown',
+        text: '# Winding\nTurn the key to the left, once a week.',
+        metadata: { year: '2025' },
+      },
+    },
     uploads: {
       'multipart/form-data': 'a form with the field `file`, and optionally `metadata` as a JSON object',
       '*/*': 'the document itself; its name is in `x-document-name`',
     },
     status: 202,
     response: document,
+    makes: { member: 'id', at: '/v1/collections/{name}/documents/{id}' },
     headers: [
       { name: 'x-document-name', doc: 'name of the document whose bytes are the body, percent-encoded if it is not ASCII' },
-      { name: 'x-document-metadata', doc: 'JSON object of texts' },
+      {
+        name: 'x-document-metadata',
+        doc: 'JSON object of texts, for a document that is sent as its bytes',
+        json: jsonSchemaOf(DocumentMetadata, 'input'),
+      },
     ],
   },
   {
@@ -100,8 +117,8 @@ export const knowledgeRoutes: readonly Route[] = [
     status: 200,
     response: of('DocumentList', DocumentList),
     query: [
-      { name: 'limit', doc: 'documents per page, 1 to 200; 50 by default', integer: true },
-      { name: 'after', doc: '`nextAfter` of the previous page', integer: false },
+      { name: 'limit', doc: 'documents per page, 1 to 200; 50 by default', schema: from(1) },
+      { name: 'after', doc: '`nextAfter` of the previous page' },
     ],
   },
   {
@@ -124,7 +141,7 @@ export const knowledgeRoutes: readonly Route[] = [
     summary: 'Insights that the knowledge graph learned from a run. It learns them after the answer: the list is empty until then.',
     status: 200,
     response: of('InsightList', InsightList),
-    query: [{ name: 'run', doc: 'id of the run', integer: false }],
+    query: [{ name: 'run', doc: 'id of the run', schema: { type: 'string', minLength: 1 }, required: true }],
   },
   {
     method: 'GET',
@@ -144,7 +161,7 @@ export const knowledgeRoutes: readonly Route[] = [
     method: 'POST',
     path: '/v1/admin/templates/{id}/check',
     summary: 'Lists the faults of a change, given as objects or as YAML. Nothing is changed, started or connected.',
-    request: of('TemplateCheckRequest', TemplateCheckRequest),
+    request: { ...of('TemplateCheckRequest', TemplateCheckRequest), nullIsValue: true, example: { yaml: 'max_agentic_rounds: 2' } },
     status: 200,
     response: of('TemplateCheck', TemplateCheck),
   },
@@ -152,7 +169,7 @@ export const knowledgeRoutes: readonly Route[] = [
     method: 'POST',
     path: '/v1/admin/templates/{id}/rollback',
     summary: 'Restores an earlier version of a template, or the file (0).',
-    request: of('RollbackRequest', RollbackRequest),
+    request: { ...of('RollbackRequest', RollbackRequest), example: { version: 0 } },
     status: 200,
     response: of('TemplateView', TemplateView),
   },
@@ -168,7 +185,7 @@ export const knowledgeRoutes: readonly Route[] = [
     path: '/v1/admin/templates/{id}',
     summary:
       'Changes options, models, limits and rounds of a template; runs accepted two seconds later use them, and a run keeps those it began with.',
-    request: of('TemplateChange', TemplateChange),
+    request: { ...of('TemplateChange', TemplateChange), example: { options: {}, settings: { limits: { model_calls: 20 } } } },
     status: 200,
     response: of('TemplateView', TemplateView),
   },
@@ -198,7 +215,7 @@ export const knowledgeRoutes: readonly Route[] = [
     method: 'POST',
     path: '/v1/admin/prompts/{name}/rollback',
     summary: 'Restores an earlier text of a prompt, or the shipped one.',
-    request: of('RollbackRequest', RollbackRequest),
+    request: { ...of('RollbackRequest', RollbackRequest), example: { version: 0 } },
     status: 200,
     response: prompt,
   },
@@ -214,15 +231,20 @@ export const knowledgeRoutes: readonly Route[] = [
     method: 'PUT',
     path: '/v1/admin/skills/{name}',
     summary: 'Adds or changes a skill. It does not run until exactly this text is approved.',
-    request: of('SkillChange', SkillChange),
+    request: {
+      ...of('SkillChange', SkillChange),
+      example: { text: '---\nname: tidy\ndescription: Tidies a text.\n---\nTidy this text: $ARGUMENTS' },
+    },
+    inPath: { name: { type: 'string', pattern: skillName.source } },
     status: 200,
     response: skill,
+    makes: { member: 'name', at: '/v1/admin/skills/{name}' },
   },
   {
     method: 'POST',
     path: '/v1/admin/skills/{name}/approval',
     summary: 'Approves the version that was read, or withdraws the approval.',
-    request: of('SkillApproval', SkillApproval),
+    request: { ...of('SkillApproval', SkillApproval), example: { approved: true, version: 1 } },
     status: 200,
     response: skill,
   },
@@ -240,15 +262,15 @@ export const knowledgeRoutes: readonly Route[] = [
     status: 200,
     response: of('ContradictionList', ContradictionList),
     query: [
-      { name: 'state', doc: 'open, accepted or rejected; open by default', integer: false },
-      { name: 'limit', doc: 'maximum number, 1 to 200; 50 by default', integer: true },
+      { name: 'state', doc: 'open, accepted or rejected; open by default', schema: oneOf(...Contradiction.shape.state.options) },
+      { name: 'limit', doc: 'maximum number, 1 to 200; 50 by default', schema: from(1) },
     ],
   },
   {
     method: 'POST',
     path: '/v1/admin/knowledge/quarantine/{id}',
     summary: 'Accepts or rejects such a relation. The first decision is final.',
-    request: of('ContradictionDecision', ContradictionDecision),
+    request: { ...of('ContradictionDecision', ContradictionDecision), example: { accept: false } },
     status: 200,
     response: of('Contradiction', Contradiction),
   },

@@ -25,9 +25,12 @@ const askedFields = {
     .nullish()
     .describe('instructions'),
   tools: z
-    .array(z.looseObject({ name: z.string({ error: 'must be a text' }) }, { error: 'must be a tool' }), {
-      error: 'must be a list of tools',
-    })
+    .array(
+      z.looseObject({ name: z.string({ error: 'must be a text' }).min(1, { error: 'must not be empty' }) }, { error: 'must be a tool' }),
+      {
+        error: 'must be a list of tools',
+      },
+    )
     .nullish()
     .describe('templates ignore the tools of a client; models (`model@provider`) get them'),
   tool_choice: z

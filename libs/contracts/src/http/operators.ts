@@ -1,6 +1,7 @@
 import * as z from 'zod';
+import { exactlyOne } from '../json-schema.js';
 import { Timestamp } from '../values.js';
-import type { Route } from './route.js';
+import { oneOf, type Route } from './route.js';
 
 const of = <S>(name: string, schema: S) => ({ name, schema });
 
@@ -42,16 +43,19 @@ export type ProviderView = z.infer<typeof ProviderView>;
 export const ProviderList = z.object({ object: z.literal('list'), data: z.array(ProviderView) });
 export type ProviderList = z.infer<typeof ProviderList>;
 
-export const ProviderTestRequest = z.strictObject({
-  name: z.string({ error: 'must be a text' }).min(1).max(64).optional().describe('a known provider, called with its own key'),
-  base_url: z
-    .string({ error: 'must be an address' })
-    .min(1)
-    .max(2_000)
-    .optional()
-    .describe('an address to check instead; it gets no key and no headers'),
-  model: z.string({ error: 'must be a text' }).min(1).max(300).optional().describe('a model to make one call of a few tokens to'),
-});
+export const ProviderTestRequest = z
+  .strictObject({
+    name: z.string({ error: 'must be a text' }).min(1).max(64).optional().describe('a known provider, called with its own key'),
+    base_url: z
+      .string({ error: 'must be an address' })
+      .min(1)
+      .max(2_000)
+      .meta({ pattern: '^https?://[^/]' })
+      .optional()
+      .describe('an address to check instead; it gets no key and no headers'),
+    model: z.string({ error: 'must be a text' }).min(1).max(300).optional().describe('a model to make one call of a few tokens to'),
+  })
+  .meta(exactlyOne('name', 'base_url'));
 export type ProviderTestRequest = z.infer<typeof ProviderTestRequest>;
 
 export const ProviderTest = z.object({
@@ -185,7 +189,7 @@ export const operatorRoutes: readonly Route[] = [
     method: 'POST',
     path: '/v1/admin/providers/test',
     summary: 'Checks a model server: lists its models, makes one small call if a model is named, and returns the finding as a sentence.',
-    request: of('ProviderTestRequest', ProviderTestRequest),
+    request: { ...of('ProviderTestRequest', ProviderTestRequest), example: { base_url: 'http://127.0.0.1:11434/v1' } },
     status: 200,
     response: of('ProviderTest', ProviderTest),
   },
@@ -199,6 +203,7 @@ export const operatorRoutes: readonly Route[] = [
   {
     method: 'DELETE',
     path: '/v1/admin/caches/{layer}',
+    inPath: { layer: oneOf(...cacheLayers) },
     summary: 'Empties a cache of the tenant: exact, semantic, plan or search. Recorded on the audit.',
     status: 200,
     response: of('CachePurged', CachePurged),

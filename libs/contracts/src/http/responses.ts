@@ -1,12 +1,14 @@
 import * as z from 'zod';
+import { only } from '../json-schema.js';
 import { AnswerFacts, ChatCompletionRequest, ConclaveOptions, endUserFields } from './chat.js';
 
 /** The part of OpenAI's Responses API that clients use. Parsed as leniently as the chat API. */
 const InputItem = z.looseObject({
   type: z
     .string({ error: 'must be a text' })
+    .meta({ enum: ['message', 'function_call', 'function_call_output', 'item_reference', 'reasoning'] })
     .nullish()
-    .describe('`message` by default, `function_call`, `function_call_output`, `item_reference` with an `id`; `reasoning` is left out'),
+    .describe('`message` by default; `item_reference` names an earlier item by its `id`; `reasoning` is left out'),
   role: z.enum(['user', 'assistant', 'system', 'developer'], { error: 'must be "user", "assistant", "system" or "developer"' }).nullish(),
   content: z
     .union([z.string(), z.array(z.looseObject({ type: z.string({ error: 'must be a text' }) }))], {
@@ -56,8 +58,8 @@ export const ResponseRequest = z.object({
   tool_choice: ChatCompletionRequest.shape.tool_choice,
   parallel_tool_calls: z.boolean({ error: 'must be true or false' }).nullish().describe('whether one answer may call several tools'),
   metadata: Metadata.nullish(),
-  conversation: z.unknown().optional().describe('refused: use `previous_response_id`'),
-  prompt: z.unknown().optional().describe('refused: write the prompt into `instructions`'),
+  conversation: only().describe('anything but null is refused: use `previous_response_id`'),
+  prompt: only().describe('anything but null is refused: write the prompt into `instructions`'),
   conclave: ConclaveOptions.nullish(),
   ...endUserFields,
 });

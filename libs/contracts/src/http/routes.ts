@@ -1,4 +1,3 @@
-import { RunsEntryShape, StreamEntryShape } from '../run-stream.js';
 import { accountRoutes } from './account-routes.js';
 import { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest } from './chat.js';
 import { Completion, CompletionRequest } from './completions.js';
@@ -9,32 +8,18 @@ import { graphRoutes } from './graph.js';
 import { knowledgeRoutes } from './knowledge-routes.js';
 import { CountedTokens, CountTokensRequest, MessageAnswer, MessageEvent, MessagesError, MessagesRequest } from './messages.js';
 import { ModelList, ModelObject } from './models.js';
+import { exampleQuestion, questionHeaders } from './option-headers.js';
 import { ResponseDeleted, ResponseEvent, ResponseItemList, ResponseObject, ResponseRequest } from './responses.js';
 import { operatorRoutes } from './operators.js';
-import type { Route } from './route.js';
-import {
-  CommandAccepted,
-  CommandRequest,
-  ForkRequest,
-  RerunRequest,
-  RunAccepted,
-  RunErasedView,
-  RunFactList,
-  CallBodies,
-  RunList,
-  RunRecordList,
-  RunRequest,
-  RunView,
-} from './runs.js';
+import { from, oneOf, position, type Route } from './route.js';
+import { runRoutes } from './run-routes.js';
 import { sessionRoutes } from './sessions.js';
 
-const retryHeaders = [
-  { name: 'idempotency-key', doc: 'a repeat of the request with this key attaches to the run it repeats' },
-  { name: 'x-conclave-rounds', doc: 'maximum number of re-plans' },
-  { name: 'x-conclave-complexity', doc: 'trivial, moderate or complex: the level of the question' },
-  { name: 'x-conclave-progress', doc: 'how progress is shown: reasoning, think, status or none' },
-  { name: 'x-conclave-detail', doc: 'redacted or full; full needs a key with that permission' },
-] as const;
+/** A time in a query: a date, a date with a time, or milliseconds since 1970. */
+const moment = { anyOf: [{ type: 'string', format: 'date' }, { type: 'string', format: 'date-time' }, position] };
+
+/** The answer of a gateway that cannot do work. */
+const notReady = { status: 503, doc: 'The gateway cannot do work.', name: 'Readiness', schema: Readiness };
 
 /** All endpoints: the OpenAPI document is printed from this list, and wrong methods are detected with it. */
 export const routes: readonly Route[] = [
@@ -42,21 +27,26 @@ export const routes: readonly Route[] = [
     method: 'POST',
     path: '/v1/chat/completions',
     summary: 'Asks a template or a model; streamed with `stream: true`. The run ends when its last client disconnects.',
-    request: { name: 'ChatCompletionRequest', schema: ChatCompletionRequest },
+    request: {
+      name: 'ChatCompletionRequest',
+      schema: ChatCompletionRequest,
+      example: { model: 'conclave', messages: [{ role: 'user', content: exampleQuestion }] },
+    },
     status: 200,
     response: { name: 'ChatCompletion', schema: ChatCompletion },
     events: { name: 'ChatCompletionChunk', schema: ChatCompletionChunk },
-    headers: retryHeaders,
+    headers: questionHeaders,
   },
   {
     method: 'POST',
     path: '/v1/responses',
     summary: "As /v1/chat/completions, in the shape of OpenAI's Responses API; stored for seven days unless `store` is false.",
-    request: { name: 'ResponseRequest', schema: ResponseRequest },
+    request: { name: 'ResponseRequest', schema: ResponseRequest, example: { model: 'conclave', input: exampleQuestion } },
     status: 200,
     response: { name: 'ResponseObject', schema: ResponseObject },
+    makes: { member: 'id', at: '/v1/responses/{id}' },
     events: { name: 'ResponseEvent', schema: ResponseEvent },
-    headers: retryHeaders,
+    headers: questionHeaders,
   },
   {
     method: 'GET',
@@ -66,8 +56,8 @@ export const routes: readonly Route[] = [
     response: { name: 'ResponseObject', schema: ResponseObject },
     events: { name: 'ResponseEvent', schema: ResponseEvent },
     query: [
-      { name: 'stream', doc: '`true`: as server-sent events', integer: false },
-      { name: 'starting_after', doc: 'start after the event with this number; the last event always comes', integer: true },
+      { name: 'stream', doc: '`true`: as server-sent events', schema: { type: 'boolean' } },
+      { name: 'starting_after', doc: 'start after the event with this number; the last event always comes', schema: position },
     ],
   },
   {
@@ -91,27 +81,35 @@ export const routes: readonly Route[] = [
     status: 200,
     response: { name: 'ResponseItemList', schema: ResponseItemList },
     query: [
-      { name: 'limit', doc: 'items per page, 1 to 200; 50 by default', integer: true },
-      { name: 'order', doc: '`asc`: oldest item first', integer: false },
-      { name: 'after', doc: 'start after the item with this id', integer: false },
+      { name: 'limit', doc: 'items per page, 1 to 200; 50 by default', schema: from(1) },
+      { name: 'order', doc: '`asc`: oldest item first', schema: oneOf('asc', 'desc') },
+      { name: 'after', doc: 'start after the item with this id' },
     ],
   },
   {
     method: 'POST',
     path: '/v1/messages',
     summary: "As /v1/chat/completions, in the shape of Anthropic's Messages API; its errors too.",
-    request: { name: 'MessagesRequest', schema: MessagesRequest },
+    request: {
+      name: 'MessagesRequest',
+      schema: MessagesRequest,
+      example: { model: 'conclave', max_tokens: 500, messages: [{ role: 'user', content: exampleQuestion }] },
+    },
     status: 200,
     response: { name: 'MessageAnswer', schema: MessageAnswer },
     events: { name: 'MessageEvent', schema: MessageEvent },
     error: { name: 'MessagesError', schema: MessagesError },
-    headers: retryHeaders,
+    headers: questionHeaders,
   },
   {
     method: 'POST',
     path: '/v1/messages/count_tokens',
     summary: 'Estimates the tokens of a request for /v1/messages.',
-    request: { name: 'CountTokensRequest', schema: CountTokensRequest },
+    request: {
+      name: 'CountTokensRequest',
+      schema: CountTokensRequest,
+      example: { model: 'conclave', messages: [{ role: 'user', content: exampleQuestion }] },
+    },
     status: 200,
     response: { name: 'CountedTokens', schema: CountedTokens },
     error: { name: 'MessagesError', schema: MessagesError },
@@ -120,17 +118,21 @@ export const routes: readonly Route[] = [
     method: 'POST',
     path: '/v1/completions',
     summary: "As /v1/chat/completions with one question, in the shape of OpenAI's legacy API.",
-    request: { name: 'CompletionRequest', schema: CompletionRequest },
+    request: { name: 'CompletionRequest', schema: CompletionRequest, example: { model: 'conclave', prompt: exampleQuestion } },
     status: 200,
     response: { name: 'Completion', schema: Completion },
     events: { name: 'Completion', schema: Completion },
-    headers: retryHeaders,
+    headers: questionHeaders,
   },
   {
     method: 'POST',
     path: '/v1/embeddings',
     summary: 'Vectors of texts, by the embedder that collections use or by an embedding model of a provider.',
-    request: { name: 'EmbeddingRequest', schema: EmbeddingRequest },
+    request: {
+      name: 'EmbeddingRequest',
+      schema: EmbeddingRequest,
+      example: { model: 'conclave-embedding', input: ['a clock', 'a music box'] },
+    },
     status: 200,
     response: { name: 'EmbeddingList', schema: EmbeddingList },
   },
@@ -140,7 +142,13 @@ export const routes: readonly Route[] = [
     summary: 'Templates, aliases and models that can be asked.',
     status: 200,
     response: { name: 'ModelList', schema: ModelList },
-    query: [{ name: 'kind', doc: '`embedding`: the models that make vectors, instead of those that can be asked', integer: false }],
+    query: [
+      {
+        name: 'kind',
+        doc: '`embedding`: the models that make vectors, instead of those that can be asked',
+        schema: oneOf('chat', 'embedding'),
+      },
+    ],
   },
   {
     method: 'GET',
@@ -149,111 +157,7 @@ export const routes: readonly Route[] = [
     status: 200,
     response: { name: 'ModelObject', schema: ModelObject },
   },
-  {
-    method: 'POST',
-    path: '/v1/runs',
-    summary: 'Starts a run that outlives its client.',
-    request: { name: 'RunRequest', schema: RunRequest },
-    status: 202,
-    response: { name: 'RunAccepted', schema: RunAccepted },
-    headers: retryHeaders,
-  },
-  {
-    method: 'GET',
-    path: '/v1/runs',
-    summary: 'Runs of the caller, newest first.',
-    status: 200,
-    response: { name: 'RunList', schema: RunList },
-    query: [
-      { name: 'limit', doc: 'runs per page, 1 to 100; 20 by default', integer: true },
-      { name: 'before', doc: '`nextBefore` of the previous page', integer: true },
-    ],
-  },
-  {
-    method: 'GET',
-    path: '/v1/runs/{id}',
-    summary: 'A run: plan, tasks, decisions, usage, answer.',
-    status: 200,
-    response: { name: 'RunView', schema: RunView },
-  },
-  {
-    method: 'DELETE',
-    path: '/v1/runs/{id}',
-    summary: 'Deletes an ended run for good: question, answer, prompts, replies, and everything kept of them for later questions.',
-    status: 200,
-    response: { name: 'RunErasedView', schema: RunErasedView },
-  },
-  {
-    method: 'GET',
-    path: '/v1/runs/{id}/events',
-    summary: "The run's stream as server-sent events, resumable by id. Ends after the terminal entry.",
-    status: 200,
-    response: { text: 'text/event-stream' },
-    events: { name: 'StreamEntry', schema: StreamEntryShape },
-    query: [{ name: 'after', doc: 'start after this id; the header takes precedence', integer: true }],
-    headers: [{ name: 'last-event-id', doc: 'start after this id' }],
-  },
-  {
-    method: 'GET',
-    path: '/v1/events',
-    summary:
-      'The streams of several runs on one connection, each entry with the id of its run. Ends when all of them have ended. A run that cannot be read refuses the whole request, and `param` names it.',
-    status: 200,
-    response: { text: 'text/event-stream' },
-    events: { name: 'RunsEntry', schema: RunsEntryShape },
-    query: [{ name: 'runs', doc: 'up to 50 ids of runs, each with the last id that was seen of it: `run_a:12,run_b:0`', integer: false }],
-  },
-  {
-    method: 'POST',
-    path: '/v1/runs/{id}/commands',
-    summary: 'Sends a command to a run; accepted here, then applied or rejected on its stream.',
-    request: { name: 'CommandRequest', schema: CommandRequest },
-    status: 202,
-    response: { name: 'CommandAccepted', schema: CommandAccepted },
-  },
-  {
-    method: 'GET',
-    path: '/v1/runs/{id}/facts',
-    summary: 'Every fact of a run with its step, read from the log.',
-    status: 200,
-    response: { name: 'RunFactList', schema: RunFactList },
-  },
-  {
-    method: 'GET',
-    path: '/v1/runs/{id}/records',
-    summary: 'Every step and call of a run as recorded on the log: durations, discarded attempts, and costs.',
-    status: 200,
-    response: { name: 'RunRecordList', schema: RunRecordList },
-  },
-  {
-    method: 'GET',
-    path: '/v1/runs/{id}/records/bodies',
-    summary: 'Prompt and reply of one call, for keys that may see them. The audit records that they were read.',
-    status: 200,
-    response: { name: 'CallBodies', schema: CallBodies },
-    query: [
-      { name: 'step', doc: 'journal step of the call', integer: false },
-      { name: 'attempt', doc: 'its attempt, 1 by default', integer: true },
-    ],
-  },
-  {
-    method: 'POST',
-    path: '/v1/runs/{id}/forks',
-    summary: 'Continues a run after one of its steps, as a new run: with the same facts up to that step, and live from then on.',
-    request: { name: 'ForkRequest', schema: ForkRequest },
-    status: 202,
-    response: { name: 'RunAccepted', schema: RunAccepted },
-    headers: [{ name: 'idempotency-key', doc: 'a repeat of the request with this key attaches to the run it repeats' }],
-  },
-  {
-    method: 'POST',
-    path: '/v1/runs/{id}/reruns',
-    summary: 'Asks the question of a run again with another template, as a new run: the same turns, system message, files and parameters.',
-    request: { name: 'RerunRequest', schema: RerunRequest },
-    status: 202,
-    response: { name: 'RunAccepted', schema: RunAccepted },
-    headers: [{ name: 'idempotency-key', doc: 'a repeat of the request with this key attaches to the run it repeats' }],
-  },
+  ...runRoutes,
   {
     method: 'GET',
     path: '/v1/admin/dead-letters',
@@ -261,12 +165,12 @@ export const routes: readonly Route[] = [
     status: 200,
     response: { name: 'DeadLetterList', schema: DeadLetterList },
     query: [
-      { name: 'topic', doc: 'only those from this topic', integer: false },
-      { name: 'group', doc: 'only those of this consumer group', integer: false },
-      { name: 'reason', doc: 'only those with this reason: undecodable, failed, killed_process', integer: false },
-      { name: 'all', doc: '`true` for settled letters too; only open ones by default', integer: false },
-      { name: 'limit', doc: 'letters per page, 1 to 200; 50 by default', integer: true },
-      { name: 'before', doc: '`nextBefore` of the previous page', integer: false },
+      { name: 'topic', doc: 'only those from this topic' },
+      { name: 'group', doc: 'only those of this consumer group' },
+      { name: 'reason', doc: 'only those with this reason: undecodable, failed, killed_process' },
+      { name: 'all', doc: '`true` for settled letters too; only open ones by default', schema: { type: 'boolean' } },
+      { name: 'limit', doc: 'letters per page, 1 to 200; 50 by default', schema: from(1) },
+      { name: 'before', doc: '`nextBefore` of the previous page', schema: { type: 'string', pattern: '^\\d{1,16}-\\d{1,10}-\\d{1,20}$' } },
     ],
   },
   {
@@ -280,7 +184,7 @@ export const routes: readonly Route[] = [
     method: 'POST',
     path: '/v1/admin/dead-letters/{id}/redrive',
     summary: 'Publishes the record of a dead letter again, byte by byte, only for the group that failed.',
-    request: { name: 'RedriveRequest', schema: RedriveRequest },
+    request: { name: 'RedriveRequest', schema: RedriveRequest, example: { note: 'The model server is back.' } },
     status: 200,
     response: { name: 'DeadLetterSettled', schema: DeadLetterSettled },
   },
@@ -288,7 +192,7 @@ export const routes: readonly Route[] = [
     method: 'POST',
     path: '/v1/admin/dead-letters/{id}/discard',
     summary: 'Marks a dead letter as settled without handling; it stays on the log until its retention ends.',
-    request: { name: 'DiscardRequest', schema: DiscardRequest },
+    request: { name: 'DiscardRequest', schema: DiscardRequest, example: { note: 'No longer needed.' } },
     status: 200,
     response: { name: 'DeadLetterSettled', schema: DeadLetterSettled },
   },
@@ -303,11 +207,10 @@ export const routes: readonly Route[] = [
       {
         name: 'tenant',
         doc: 'only this tenant; without it an admin key of the tenant `default` reads all, and any other key its own',
-        integer: false,
       },
-      { name: 'run', doc: 'only this run and its child runs', integer: false },
-      { name: 'since', doc: 'from this time on, as a date or in milliseconds since 1970, by the clock of the log', integer: false },
-      { name: 'until', doc: 'up to this time', integer: false },
+      { name: 'run', doc: 'only this run and its child runs' },
+      { name: 'since', doc: 'from this time on, as a date or in milliseconds since 1970, by the clock of the log', schema: moment },
+      { name: 'until', doc: 'up to this time', schema: moment },
     ],
   },
   {
@@ -343,7 +246,7 @@ export const routes: readonly Route[] = [
     path: '/assets/{name}',
     summary: 'A script or style sheet of the web console; its name changes with its content.',
     status: 200,
-    response: { text: 'text/javascript' },
+    response: { text: ['text/javascript', 'text/css'] },
     open: true,
   },
   {
@@ -352,6 +255,7 @@ export const routes: readonly Route[] = [
     summary: 'As /health/ready.',
     status: 200,
     response: { name: 'Readiness', schema: Readiness },
+    otherwise: notReady,
     open: true,
   },
   {
@@ -368,6 +272,7 @@ export const routes: readonly Route[] = [
     summary: 'Whether the gateway can do work; otherwise 503, with a sentence for each problem if the caller may see them.',
     status: 200,
     response: { name: 'Readiness', schema: Readiness },
+    otherwise: notReady,
     open: true,
   },
   { method: 'GET', path: '/openapi.json', summary: 'This document.', status: 200, response: { text: 'application/json' } },

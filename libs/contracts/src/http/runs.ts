@@ -5,19 +5,34 @@ import { CacheHit, Complexity, FailureNote, PastRound, Outcome, Review, RuleId, 
 import { answerFields, ChatMessage, endUserFields } from './chat.js';
 
 /** Starts a run that outlives its client. `input` is shorthand for one user message. */
-export const RunRequest = z.object({
-  model: z.string({ error: 'must be the id of a template' }).min(1, { error: 'must be the id of a template' }),
-  input: z.string({ error: 'must be a text' }).nullish().describe('the question; or send `messages`'),
-  messages: z.array(ChatMessage, { error: 'must be a list of messages' }).nullish(),
-  webhook: z
-    .union([z.string().min(1), z.object({ url: z.string().min(1).max(2_048) })], {
-      error: 'must be the name of a configured webhook, or {"url": "https://..."}',
-    })
-    .nullish()
-    .describe('who is notified of the end of the run: a configured webhook, or an address whose host the operator allows'),
-  ...answerFields,
-  ...endUserFields,
-});
+export const RunRequest = z
+  .object({
+    model: z.string({ error: 'must be the id of a template' }).min(1, { error: 'must be the id of a template' }),
+    input: z.string({ error: 'must be a text' }).nullish().describe('the question; or send `messages`'),
+    messages: z
+      .array(ChatMessage, { error: 'must be a list of messages' })
+      .min(1, { error: 'must contain at least one message' })
+      .nullish()
+      .describe('the conversation that ends with the question, instead of `input`'),
+    webhook: z
+      .union([z.string().min(1), z.object({ url: z.string().min(1).max(2_048) })], {
+        error: 'must be the name of a configured webhook, or {"url": "https://..."}',
+      })
+      .nullish()
+      .describe('who is notified of the end of the run: a configured webhook, or an address whose host the operator allows'),
+    ...answerFields,
+    response_format: z
+      .looseObject({ type: z.string().meta({ enum: ['text', 'json_object', 'json_schema'] }) })
+      .nullish()
+      .describe('`text` or `json_object`; `json_schema` with `json_schema.strict` false, because the answer of a run is not checked'),
+    ...endUserFields,
+  })
+  .meta({
+    oneOf: [
+      { required: ['input'], properties: { input: { type: 'string' } } },
+      { required: ['messages'], properties: { messages: { type: 'array' } } },
+    ],
+  });
 export type RunRequest = z.infer<typeof RunRequest>;
 
 export const RunAccepted = z.object({

@@ -1,14 +1,19 @@
 import * as z from 'zod';
 import { ConfiguredRole } from '../configuration/configuration.js';
+import { exactlyOne } from '../json-schema.js';
 import type { Route } from './route.js';
 
+/** Cookie of a page that is signed in. */
+export const sessionCookie = 'conclave_session';
 /** Header in which a page that is signed in sends `csrf` with every request that changes something. */
 export const csrfHeader = 'x-conclave-csrf';
 
-export const SessionRequest = z.strictObject({
-  key: z.string({ error: 'must be a text' }).min(1).max(1_000).optional().describe('an API key'),
-  token: z.string({ error: 'must be a text' }).min(1).max(200).optional().describe('the token of a one-time link, instead of a key'),
-});
+export const SessionRequest = z
+  .strictObject({
+    key: z.string({ error: 'must be a text' }).min(1).max(1_000).optional().describe('an API key'),
+    token: z.string({ error: 'must be a text' }).min(1).max(200).optional().describe('the token of a one-time link, instead of a key'),
+  })
+  .meta(exactlyOne('key', 'token'));
 export type SessionRequest = z.infer<typeof SessionRequest>;
 
 export const SessionView = z.object({
@@ -36,7 +41,7 @@ export const sessionRoutes: readonly Route[] = [
     method: 'POST',
     path: '/v1/session',
     summary: 'Signs a page in: the cookie of the response replaces the key on every route, until the session or the key ends.',
-    request: of('SessionRequest', SessionRequest),
+    request: { ...of('SessionRequest', SessionRequest), example: { key: 'sk-cv-…' } },
     status: 200,
     response: of('SessionView', SessionView),
     open: true,

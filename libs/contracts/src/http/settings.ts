@@ -28,7 +28,7 @@ export const PromptView = PromptItem.extend({
 export type PromptView = z.infer<typeof PromptView>;
 
 export const PromptChange = z.object({
-  text: z.string({ error: 'must be the text of the prompt' }),
+  text: z.string({ error: 'must be the text of the prompt' }).meta({ pattern: '\\S' }),
   version: wholeVersion.nullish().describe('version that was read; if it is no longer the current one, nothing is changed'),
 });
 export type PromptChange = z.infer<typeof PromptChange>;
@@ -84,7 +84,8 @@ export const TemplateCheckRequest = z
   })
   .refine(({ options, settings, yaml }) => (options === undefined && settings === undefined) !== (yaml === undefined), {
     error: 'takes either `options` and `settings`, or `yaml`',
-  });
+  })
+  .meta({ oneOf: [{ required: ['yaml'] }, { anyOf: [{ required: ['options'] }, { required: ['settings'] }] }] });
 export type TemplateCheckRequest = z.infer<typeof TemplateCheckRequest>;
 
 export const TemplateCheck = z.object({
@@ -122,6 +123,11 @@ export const RollbackRequest = z.object({
 });
 export type RollbackRequest = z.infer<typeof RollbackRequest>;
 
+/** Most characters of a skill. */
+export const longestSkill = 20_000;
+/** Names of skills. */
+export const skillName = /^[a-z][a-z0-9_-]{0,63}$/;
+
 export const SkillItem = z.object({
   object: z.literal('skill'),
   name: z.string().describe('written as `/name` at the start of a message'),
@@ -141,7 +147,7 @@ export const SkillView = SkillItem.extend({ text: z.string().describe('the whole
 export type SkillView = z.infer<typeof SkillView>;
 
 export const SkillChange = z.strictObject(
-  { text: z.string({ error: 'must be Markdown with front matter' }) },
+  { text: z.string({ error: 'must be Markdown with front matter' }).meta({ minLength: 1, maxLength: longestSkill }) },
   { error: 'takes only `text`; a skill is approved by a separate call, POST /v1/admin/skills/{name}/approval' },
 );
 export type SkillChange = z.infer<typeof SkillChange>;

@@ -1,6 +1,6 @@
-import * as z from 'zod';
 import type { EventSpec } from '../event.js';
 import { events } from '../events/index.js';
+import { jsonSchemaOf } from '../json-schema.js';
 import { shippedClasses, taskTopic, topicsFor } from '../topics.js';
 
 /** Record headers of every event: CloudEvents 1.0 in binary mode, and the trace. */
@@ -64,7 +64,7 @@ export function asyncApiDocument(version: string): Record<string, unknown> {
         summary: spec.doc,
         contentType: 'application/json',
         headers: { $ref: '#/components/schemas/Headers' },
-        payload: z.toJSONSchema(spec.schema, { target: 'draft-7', unrepresentable: 'any' }),
+        payload: jsonSchemaOf(spec.schema, 'output', 'draft-7'),
       },
     ]),
   );

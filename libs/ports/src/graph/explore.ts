@@ -1,8 +1,6 @@
+import { mostNeighbours } from '@conclave/contracts';
 import type { GraphReading } from './graph-context.js';
 import type { Neighbourhood, NeighbourQuery } from './nodes.js';
-
-/** Maximum offset of a page of neighbours: it is limited because each page also reads everything before it. */
-export const mostNeighbours = 2_000;
 
 /** One entity with its neighbours, the same in every adapter. Null for an unknown one. */
 export async function neighboursThrough(

@@ -49,7 +49,7 @@ export class Accounts {
     { tenant, before, limit }: { readonly tenant: string | null; readonly before: string | null; readonly limit: number },
   ): Promise<Pick<KeyList, 'data' | 'nextBefore'>> {
     const keys = await this.all(admin, tenant);
-    const rest = before === null ? keys : keys.filter((key) => isBehind(key, before));
+    const rest = before === null ? keys : keys.filter(isBehind(before));
     const data = rest.slice(0, limit);
     return { data, nextBefore: rest.length > limit ? cursorOf(data.at(-1)!) : null };
   }
@@ -213,11 +213,11 @@ export class Accounts {
 
 const cursorOf = ({ created_at: at, id }: KeyView): string => `${at}.${id}`;
 
-/** Whether the key comes after this position in the list. Throws REQUEST_INVALID. */
-function isBehind({ created_at: created, id }: KeyView, cursor: string): boolean {
+/** Returns whether a key comes after this position in the list. Throws REQUEST_INVALID. */
+function isBehind(cursor: string): (key: KeyView) => boolean {
   const [, at, last = ''] = /^(\d{1,15})\.(.{1,200})$/.exec(cursor) ?? [];
   if (at === undefined) throw new Failure('REQUEST_INVALID', '`before` must be `nextBefore` of an earlier page.', { param: 'before' });
-  return created < Number(at) || (created === Number(at) && id > last);
+  return ({ created_at: created, id }) => created < Number(at) || (created === Number(at) && id > last);
 }
 
 const sees = ({ tenant }: Admin, other: string): boolean => tenant === operatingTenant || tenant === other;

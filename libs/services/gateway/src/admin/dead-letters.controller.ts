@@ -1,21 +1,14 @@
 import { Controller, Get, HttpCode, Inject, Param, Post, Query, Req } from '@nestjs/common';
-import {
-  DiscardRequest,
-  Failure,
-  RedriveRequest,
-  type DeadLetterList,
-  type DeadLetterSettled,
-  type DeadLetterView,
-} from '@conclave/contracts';
+import { DiscardRequest, RedriveRequest, type DeadLetterList, type DeadLetterSettled, type DeadLetterView } from '@conclave/contracts';
 import { DeadLetters, EVENT_LOG, STATE, type EventLog, type StateStore } from '@conclave/ports';
 import type { Request } from 'express';
 import { Callers } from '../http/caller.js';
 import { readJsonBody } from '../http/json-body.js';
+import { flagIn, pageLimit, textIn } from '../http/query.js';
 import { parseBody } from '../http/request-shape.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { Turns } from './turns.js';
 
-const pageSize = { usual: 50, most: 200 };
 /** Requests that may wait while another reads the topic; each reads the whole topic. */
 const mostWaiting = 8;
 
@@ -44,10 +37,10 @@ export class DeadLettersController {
   @Get()
   async list(@Req() request: Request, @Query() query: Query): Promise<DeadLetterList> {
     await this.callers.identifyOperator(request);
-    const limit = Math.min(limitOf(text(query, 'limit')), pageSize.most);
-    const before = text(query, 'before');
-    const [topic, group, reason] = [text(query, 'topic'), text(query, 'group'), text(query, 'reason')];
-    const filter = { ...(topic ? { topic } : {}), ...(group ? { group } : {}), ...(reason ? { reason } : {}), all: flag(query, 'all') };
+    const limit = pageLimit(query);
+    const before = textIn(query, 'before');
+    const [topic, group, reason] = [textIn(query, 'topic'), textIn(query, 'group'), textIn(query, 'reason')];
+    const filter = { ...(topic ? { topic } : {}), ...(group ? { group } : {}), ...(reason ? { reason } : {}), all: flagIn(query, 'all') };
     return this.turns.take(() => this.letters.list(filter, { limit, ...(before ? { before } : {}) }));
   }
 
@@ -76,25 +69,4 @@ export class DeadLettersController {
     this.options.logger.info('dead letter discarded', { letter: id, actor, group: settled.letter.group, topic: settled.letter.topic });
     return settled;
   }
-}
-
-/** A query parameter, null when absent or empty. Throws REQUEST_INVALID when it is repeated. */
-function text(query: Query, name: string): string | null {
-  const value = query[name];
-  if (value === undefined || value === '') return null;
-  if (typeof value !== 'string') throw new Failure('REQUEST_INVALID', `\`${name}\` must be given once.`, { param: name });
-  return value;
-}
-
-function flag(query: Query, name: string): boolean {
-  const value = text(query, name);
-  if (value === null || value === 'false') return false;
-  if (value === 'true') return true;
-  throw new Failure('REQUEST_INVALID', `\`${name}\` must be true or false.`, { param: name });
-}
-
-function limitOf(value: string | null): number {
-  if (value === null) return pageSize.usual;
-  if (!/^[1-9]\d{0,5}$/.test(value)) throw new Failure('REQUEST_INVALID', '`limit` must be a whole number from 1.', { param: 'limit' });
-  return Number(value);
 }

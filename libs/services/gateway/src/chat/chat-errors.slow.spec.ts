@@ -258,6 +258,20 @@ describe('a retry', () => {
   });
 });
 
+describe('limits of the request', () => {
+  it('that leave no model call are its own mistake, and the answer says which to raise', async () => {
+    const asked = world.chat({ stream: false }, { headers: { 'x-conclave-tokens': '1' } });
+    await until('the run', () => world.requested().length > 0);
+    const failure = { code: 'ALLOWANCE_EXHAUSTED', message: 'No token or money is left for this.', retriable: false };
+    world.write(completed({ outcome: 'failed', answer: null, failure }));
+    const response = await asked;
+    expect([response.status, await response.json()]).toMatchObject([
+      422,
+      { error: { type: 'invalid_request_error', message: expect.stringContaining('Raise those in the request') } },
+    ]);
+  });
+});
+
 describe('keys', () => {
   beforeEach(async () => {
     await world.close();

@@ -5,6 +5,7 @@ import {
   type Complexity,
   type ConclaveOptions,
   Failure,
+  limitNames,
   type PlanRequested,
   promptMarks,
   RunRequest,
@@ -17,7 +18,7 @@ import { type GivenPart, isFlat, markedText, readContent } from '../attachments/
 import { checkFormat, strictSchema } from '../answers/answer-schema.js';
 import { parseBody } from '../http/request-shape.js';
 import { withoutThinking } from './history-text.js';
-import { cacheOption, fromHeaders, keepAliveOption, type RequestHeaders, limitNames } from './option-headers.js';
+import { cacheOption, checkHeaders, fromHeaders, keepAliveOption, type RequestHeaders } from './option-headers.js';
 
 export type ProgressMode = Template['progress'];
 
@@ -108,6 +109,7 @@ function checkTools({ tool_choice: choice }: ChatCompletionRequest): void {
 /** Throws REQUEST_INVALID. */
 export function readRunRequest(body: Record<string, unknown>, headers: RequestHeaders, maxMessages: number): ClientQuestion {
   const request = parseBody(RunRequest, body);
+  checkHeaders(headers);
   checkFormat(request.response_format);
   if (request.response_format && strictSchema({ response_format: request.response_format }))
     throw new Failure(
@@ -115,6 +117,10 @@ export function readRunRequest(body: Record<string, unknown>, headers: RequestHe
       'The answer of a run is not checked against a schema. Use `POST /v1/chat/completions`, `POST /v1/responses` with `background`, or set `strict` to false.',
       { param: 'response_format' },
     );
+  if (request.messages && typeof request.input === 'string')
+    throw new Failure('REQUEST_INVALID', 'Send either `input` or `messages`: add the question to `messages` as the last one.', {
+      param: 'input',
+    });
   const messages = request.messages ?? (typeof request.input === 'string' ? [{ role: 'user' as const, content: request.input }] : null);
   if (messages === null) throw new Failure('REQUEST_INVALID', 'Send `input` with the question, or `messages`.', { param: 'input' });
   return readQuestion(request.model, messages, request, headers, maxMessages);

@@ -1,20 +1,23 @@
-import { ConclaveOptions, csrfHeader, Failure, nearest } from '@conclave/contracts';
+import {
+  cacheHeader,
+  ConclaveOptions,
+  csrfHeader,
+  Failure,
+  headerOf,
+  headerOptions,
+  keepAliveHeader,
+  nearest,
+  taskHeader,
+  wordOptions,
+} from '@conclave/contracts';
 
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Marks a request as the front end's own (title, tags and so on). Empty for an ordinary question. */
-export const taskHeader = 'x-conclave-task';
-
-export const limitNames = ['wall_time_s', 'model_calls', 'prompt_tokens', 'tokens', 'cost', 'concurrent_tasks'] as const;
-
-const words = ['complexity', 'progress', 'detail', 'webhook'] as const;
-const optionNames = ['rounds', ...words, ...limitNames] as const;
-const headerOf = (name: string): string => `x-conclave-${name.replaceAll('_', '-')}`;
 /** Known headers: the options, the cache, white space, the claimed actor, the front end's own task and the token of a session. */
 const known: ReadonlySet<string> = new Set([
-  ...optionNames.map(headerOf),
-  'x-conclave-cache',
-  'x-conclave-keep-alive-json',
+  ...headerOptions.map(headerOf),
+  cacheHeader,
+  keepAliveHeader,
   'x-conclave-actor',
   csrfHeader,
   taskHeader,
@@ -32,7 +35,7 @@ export function fromHeaders(headers: RequestHeaders): ConclaveOptions {
       { param: unknown.slice(0, 60) },
     );
   }
-  for (const name of optionNames) {
+  for (const name of headerOptions) {
     const header = headerOf(name);
     const value = headers[header];
     if (typeof value !== 'string' || value.trim() === '') continue;
@@ -46,14 +49,14 @@ export function fromHeaders(headers: RequestHeaders): ConclaveOptions {
 
 /** Whether caches may be used: false for `cache-control: no-cache` or `no-store`, or when our own header disables them. */
 export function cacheOption(headers: RequestHeaders): boolean {
-  const own = switchOf(headers, 'x-conclave-cache');
+  const own = switchOf(headers, cacheHeader);
   if (own !== null) return own;
   const control = headers['cache-control'];
   return !(typeof control === 'string' && /(?:^|[,\s])no-(?:cache|store)(?:[,;\s=]|$)/iu.test(control));
 }
 
 /** Whether white space is sent while a JSON answer is pending; null when no header sets it. Throws REQUEST_INVALID. */
-export const keepAliveOption = (headers: RequestHeaders): boolean | null => switchOf(headers, 'x-conclave-keep-alive-json');
+export const keepAliveOption = (headers: RequestHeaders): boolean | null => switchOf(headers, keepAliveHeader);
 
 function switchOf(headers: RequestHeaders, name: string): boolean | null {
   const given = headers[name];
@@ -64,7 +67,7 @@ function switchOf(headers: RequestHeaders, name: string): boolean | null {
   return value === 'on';
 }
 
-const isWord = (name: string): boolean => (words as readonly string[]).includes(name);
+const isWord = (name: string): boolean => (wordOptions as readonly string[]).includes(name);
 
 const headerMistake = (message: string): string => (message.startsWith('must') ? message : 'must be a number above 0');
 

@@ -1,9 +1,17 @@
-import { asksForTitle, readUtilityPrompt, shapedReply, type Template, type UtilityPrompt, utilityPromptOf } from '@conclave/contracts';
+import {
+  asksForTitle,
+  readUtilityPrompt,
+  shapedReply,
+  taskHeader,
+  type Template,
+  type UtilityPrompt,
+  utilityPromptOf,
+} from '@conclave/contracts';
 import { sizeOf } from '@conclave/platform';
 import type { JsonObject, ModelInfo } from '@conclave/ports';
 import type { ChatQuestion } from './chat-request.js';
 import { withoutThinking } from './history-text.js';
-import { type RequestHeaders, taskHeader } from './option-headers.js';
+import type { RequestHeaders } from './option-headers.js';
 
 /** The front end's own request; null for a question of its user. */
 export function readUtility(question: ChatQuestion, headers: RequestHeaders): UtilityPrompt | null {

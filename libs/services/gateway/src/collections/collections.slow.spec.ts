@@ -193,6 +193,25 @@ describe('a document', () => {
     expect(body).toMatchObject({ name: 'Größe.pdf', mime: 'application/pdf', bytes: 8, metadata: { year: '2023' } });
     const data = await call('POST', '/manuals/documents', '{"a":1}', { ...json, 'x-document-name': 'data.json' });
     expect(data.body).toMatchObject({ name: 'data.json', mime: 'application/json', bytes: 7 });
+    const described = await call('POST', '/manuals/documents', 'x', {
+      'content-type': 'text/plain',
+      'x-document-name': 'a',
+      'x-document-metadata': 'year: 2023',
+    });
+    expect(described).toMatchObject({
+      status: 400,
+      body: { error: { param: 'x-document-metadata', message: expect.stringContaining('JSON object of texts') } },
+    });
+    const ignored = await call('POST', '/manuals/documents', '{"name":"own.md","text":"x"}', {
+      ...json,
+      'x-document-metadata': '{"year":"2023"}',
+    });
+    expect(ignored).toMatchObject({
+      status: 400,
+      body: { error: { param: 'x-document-metadata', message: expect.stringContaining('`metadata`') } },
+    });
+    const unnamed = await call('POST', '/manuals/documents', '{"name":"own.md","text":"# Own"}', { ...json, 'x-document-name': '' });
+    expect(unnamed.body).toMatchObject({ name: 'own.md', bytes: 5 });
   });
 
   it.each([
@@ -200,6 +219,7 @@ describe('a document', () => {
     ['without content', { name: 'a', text: '' }, 'empty'],
     ['with control characters in its name', { name: 'a\nb', text: 'x' }, 'control'],
     ['with a reserved metadata key', { name: 'a', text: 'x', metadata: { document: 'other' } }, 'must not use'],
+    ['with metadata without a name', { name: 'a', text: 'x', metadata: { '': 'y' } }, '`metadata` must have names of'],
     ['with metadata that is not text', { name: 'a', text: 'x', metadata: { n2: 7 } }, 'texts'],
     [
       'with too much metadata',
@@ -419,6 +439,7 @@ describe('a test query on a collection', () => {
     ['query', { query: 'x'.repeat(4_001) }],
     ['limit', { query: 'x', limit: 51 }],
     ['filters', { query: 'x', filters: 'year' }],
+    ['filters', { query: 'x', filters: { '': 'y' } }],
   ])('names the invalid field `%s`', async (param, body) => {
     expect(await query(body)).toMatchObject({ status: 400, body: { error: { param } } });
   });

@@ -2,7 +2,7 @@ import { DocumentMetadata, DocumentName, DocumentRequest, Failure } from '@concl
 import type { Request } from 'express';
 import type * as z from 'zod';
 import { collectBody, parseJsonObject } from '../http/json-body.js';
-import { parseBody } from '../http/request-shape.js';
+import { deepest, parseBody } from '../http/request-shape.js';
 
 /** An uploaded document. */
 export interface Upload {
@@ -27,12 +27,21 @@ export async function readUpload(request: Request, maxBytes: number): Promise<Up
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity')
     throw new Failure('MEDIA_TYPE_UNSUPPORTED', 'Send the document without Content-Encoding.');
-  const named = request.headers['x-document-name'];
-  const isJson = type === 'application/json' && named === undefined;
+  const isJson = type === 'application/json' && nameIn(request) === null;
+  const isForm = type === 'multipart/form-data';
   const most = (isJson ? jsonFactor : 1) * maxBytes + aroundBytes;
   const body = await collectBody(request, most, most * 2);
   if (body === null) throw tooLarge(maxBytes);
-  const upload = isJson ? fromJson(body) : type === 'multipart/form-data' ? await fromForm(body, declared) : plain(request, body, declared);
+  const plainOnly = 'x-document-metadata';
+  if ((isJson || isForm) && (request.headers[plainOnly] ?? '') !== '')
+    throw new Failure(
+      'REQUEST_INVALID',
+      `\`${plainOnly}\` is only read with a document that is sent as its bytes: put it into \`metadata\`.`,
+      {
+        param: plainOnly,
+      },
+    );
+  const upload = isJson ? fromJson(body) : isForm ? await fromForm(body, declared) : plain(request, body, declared);
   if (upload.bytes.byteLength > maxBytes) throw tooLarge(maxBytes);
   if (upload.bytes.byteLength === 0) throw new Failure('REQUEST_INVALID', 'The document is empty.');
   return upload;
@@ -56,19 +65,25 @@ async function fromForm(body: Buffer, declared: string): Promise<Upload> {
     name: checked(DocumentName, typeof name === 'string' ? name : file.name, 'name'),
     mime: file.type.slice(0, 200),
     bytes: Buffer.from(await file.arrayBuffer()),
-    metadata: metadataIn(form.get('metadata')),
+    metadata: metadataIn(form.get('metadata'), 'metadata'),
   };
 }
 
-function plain({ headers }: Request, bytes: Buffer, declared: string): Upload {
+/** `x-document-name`; null when absent or empty. */
+function nameIn({ headers }: Request): string | null {
   const named = headers['x-document-name'];
-  if (typeof named !== 'string')
+  return typeof named === 'string' && named.trim() !== '' ? named : null;
+}
+
+function plain(request: Request, bytes: Buffer, declared: string): Upload {
+  const named = nameIn(request);
+  if (named === null)
     throw new Failure('REQUEST_INVALID', 'Put the name of the document into the header `x-document-name`.', { param: 'x-document-name' });
   return {
     name: checked(DocumentName, decoded(named), 'x-document-name'),
     mime: declared.slice(0, 200),
     bytes,
-    metadata: metadataIn(headers['x-document-metadata']),
+    metadata: metadataIn(request.headers['x-document-metadata'], 'x-document-metadata'),
   };
 }
 
@@ -80,13 +95,20 @@ function decoded(name: string): string {
   }
 }
 
-function metadataIn(value: unknown): DocumentMetadata {
+/** Metadata as JSON, in a header or in a field of a form. */
+function metadataIn(value: unknown, param: string): DocumentMetadata {
   if (typeof value !== 'string' || value.trim() === '') return {};
-  return checked(DocumentMetadata, parseJsonObject(Buffer.from(value)), 'metadata');
+  let metadata: Record<string, unknown>;
+  try {
+    metadata = parseJsonObject(Buffer.from(value));
+  } catch (cause) {
+    throw new Failure('REQUEST_INVALID', `\`${param}\` must be a JSON object of texts, such as {"year": "2025"}.`, { param, cause });
+  }
+  return checked(DocumentMetadata, metadata, param);
 }
 
 function checked<S extends z.ZodType>(schema: S, value: unknown, param: string): z.infer<S> {
   const read = schema.safeParse(value);
-  if (!read.success) throw new Failure('REQUEST_INVALID', `\`${param}\` ${read.error.issues[0]!.message}.`, { param });
+  if (!read.success) throw new Failure('REQUEST_INVALID', `\`${param}\` ${deepest(read.error.issues[0]!).message}.`, { param });
   return read.data;
 }

@@ -46,8 +46,12 @@ function unknownKey({ path, keys }: Extract<Issue, { code: 'unrecognized_keys' }
   );
 }
 
-/** In a union, the branch that matched furthest describes the error best (a part of a list, rather than "not a text"). */
-function deepest(issue: Issue): Issue {
+/**
+ * The issue that describes an error best: in a union, that of the branch that matched furthest (a part of a list, rather than "not a text"); for
+ * a name that is not allowed, the rule for names.
+ */
+export function deepest(issue: Issue): Issue {
+  if (issue.code === 'invalid_key') return { ...issue.issues[0]!, path: issue.path.slice(0, -1) } as Issue;
   if (issue.code !== 'invalid_union') return issue;
   const inner = issue.errors.flatMap((issues) => issues.slice(0, 1)).filter((candidate) => candidate.path.length > 0);
   const best = inner.sort((a, b) => b.path.length - a.path.length)[0];

@@ -1,6 +1,14 @@
 import { Controller, Get, Inject, Param, Query, Req } from '@nestjs/common';
-import { type EntityItem, type EntityList, type EntityView, Failure, type GraphFacts, type RelationView } from '@conclave/contracts';
-import { type EntityNode, mostNeighbours, type NamedRelation, normaliseEntity } from '@conclave/ports';
+import {
+  type EntityItem,
+  type EntityList,
+  type EntityView,
+  Failure,
+  type GraphFacts,
+  mostNeighbours,
+  type RelationView,
+} from '@conclave/contracts';
+import { type EntityNode, type NamedRelation, normaliseEntity } from '@conclave/ports';
 import type { Request } from 'express';
 import { Callers } from '../http/caller.js';
 import { pageLimit, textIn } from '../http/query.js';

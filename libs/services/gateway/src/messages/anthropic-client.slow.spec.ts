@@ -155,6 +155,7 @@ describe('the Anthropic client', () => {
       Anthropic.BadRequestError,
       /none can be required/,
     ],
+    [400, { tools: [{ name: '', input_schema: { type: 'object' } }] }, Anthropic.BadRequestError, /`tools\[0\]\.name` must not be empty/],
     [400, { system: 'x', messages: [{ role: 'user', content: ' ' }] }, Anthropic.BadRequestError, /no text/],
     [400, { messages: [{ role: 'system', content: 'x' }] }, Anthropic.BadRequestError, /add the question as the last message/],
   ])('throws its own error class for status %s of %j', async (status, over, type, sentence) => {

@@ -2,7 +2,7 @@ import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import { Failure, type ModelList } from '@conclave/contracts';
 import type { Request, Response } from 'express';
 import { Callers } from '../http/caller.js';
-import { textIn } from '../http/query.js';
+import { wordIn } from '../http/query.js';
 import { ModelDirectory } from './model-directory.js';
 
 @Controller('v1/models')
@@ -15,9 +15,7 @@ export class ModelsController {
   @Get()
   async list(@Req() request: Request, @Res() response: Response): Promise<void> {
     await this.callers.identify(request);
-    const kind = textIn(request.query, 'kind');
-    if (kind !== null && kind !== 'chat' && kind !== 'embedding')
-      throw new Failure('REQUEST_INVALID', '`kind` must be "chat" or "embedding".', { param: 'kind' });
+    const kind = wordIn(request.query, 'kind', ['chat', 'embedding']);
     const mayAsk = await this.callers.mayAsk(request);
     const data = kind === 'embedding' ? await this.directory.embeddings(mayAsk) : await this.directory.list(mayAsk);
     const list: ModelList = { object: 'list', data: [...data] };

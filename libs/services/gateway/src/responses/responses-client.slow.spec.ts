@@ -161,6 +161,16 @@ describe('the Responses API through the OpenAI client', () => {
     const texts: string[] = [];
     for await (const item of client.responses.inputItems.list(id, { limit: 2 })) texts.push(JSON.stringify(item));
     expect(texts.map((text) => /"text":"([^"]+)"/.exec(text)?.[1])).toEqual(['Why?', 'Hi', 'Hello']);
+    // Taken as absent, an unknown value would show the first page again, and again.
+    for (const [query, param] of [
+      ['/input_items?after=msg_unknown', 'after'],
+      ['/input_items?order=up', 'order'],
+      ['?stream=perhaps', 'stream'],
+      ['?starting_after=-1', 'starting_after'],
+    ] as const) {
+      const refused = await fetch(`${world.url}/v1/responses/${id}${query}`);
+      expect([refused.status, await refused.json()]).toMatchObject([400, { error: { param } }]);
+    }
     await client.responses.delete(id);
     await expect(client.responses.retrieve(id)).rejects.toMatchObject({ status: 404, code: 'RESPONSE_NOT_FOUND' });
     await expect(client.responses.delete(id)).rejects.toBeInstanceOf(OpenAI.NotFoundError);

@@ -1,11 +1,11 @@
 import { Controller, Delete, Get, Inject, Param, Post, Req, Res } from '@nestjs/common';
-import { type Caller, type ResponseDeleted, type ResponseItemList, ResponseRequest } from '@conclave/contracts';
+import { type Caller, Failure, type ResponseDeleted, type ResponseItemList, ResponseRequest } from '@conclave/contracts';
 import type { Request, Response } from 'express';
 import { AskedQuestions } from '../chat/asked-questions.js';
 import type { ChunkFrame } from '../chat/chat-shapes.js';
 import { Callers } from '../http/caller.js';
 import { readJsonBody } from '../http/json-body.js';
-import { numberIn, pageLimit, textIn } from '../http/query.js';
+import { flagIn, numberIn, pageLimit, textIn, wordIn } from '../http/query.js';
 import { parseBody } from '../http/request-shape.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { Commands } from '../runs/commands.js';
@@ -53,8 +53,8 @@ export class ResponsesController {
   @Get(':id')
   async one(@Req() request: Request, @Res() response: Response, @Param('id') id: string): Promise<void> {
     const caller = await this.callers.identify(request);
-    if (textIn(request.query, 'stream') === 'true')
-      return this.streams.send(response, id, caller, numberIn(request.query, 'starting_after') ?? -1);
+    const after = numberIn(request.query, 'starting_after') ?? -1;
+    if (flagIn(request.query, 'stream')) return this.streams.send(response, id, caller, after);
     response.json(await this.views.view(id, caller));
   }
 
@@ -82,9 +82,14 @@ export class ResponsesController {
   async input(@Req() request: Request, @Res() response: Response, @Param('id') id: string): Promise<void> {
     const { tenant } = await this.callers.identify(request);
     const { input } = await this.stored.read(tenant, id);
-    const all = textIn(request.query, 'order') === 'asc' ? input : [...input].reverse();
+    const all = wordIn(request.query, 'order', ['asc', 'desc']) === 'asc' ? input : [...input].reverse();
     const after = textIn(request.query, 'after');
-    const rest = all.slice(after === null ? 0 : all.findIndex((item) => item.id === after) + 1);
+    const last = all.findIndex((item) => item.id === after);
+    if (after !== null && last < 0)
+      throw new Failure('REQUEST_INVALID', '`after` must be the id of an item, such as `last_id` of the previous page.', {
+        param: 'after',
+      });
+    const rest = all.slice(last + 1);
     const data = rest.slice(0, pageLimit(request.query));
     const list: ResponseItemList = {
       object: 'list',

@@ -35,6 +35,6 @@ export class RecordsController {
 
 function attemptIn(query: Readonly<Record<string, unknown>>): number {
   const text = textIn(query, 'attempt') ?? '1';
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw new Failure('REQUEST_INVALID', '`attempt` must be a whole number from 1.', { param: 'attempt' });
+  if (!/^0*[1-9]\d*$/.test(text)) throw new Failure('REQUEST_INVALID', '`attempt` must be a whole number from 1.', { param: 'attempt' });
   return Number(text);
 }

@@ -1,5 +1,7 @@
+import { type Schema, Validator } from '@cfworker/json-schema';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { SnapshotShape, StreamEntryShape, type StreamBody } from '@conclave/contracts';
+import { openApiText } from '@conclave/contracts/print';
 import { until } from '@conclave/test-support';
 import { SseClient } from '../__fixtures__/sse-client.js';
 import { completed, World } from '../__fixtures__/world.js';
@@ -17,6 +19,9 @@ const some: StreamBody[] = [
   { kind: 'planning', epoch: 0, iteration: 0, max: 3 },
   { kind: 'replanning', iteration: 1, max: 3, gap: 'the year' },
 ];
+const { components } = JSON.parse(openApiText('1.2.3')) as { components: { schemas: Record<string, Schema> } };
+/** Whether the data of an event has the shape that the OpenAPI document shows. */
+const isDocumented = (data: string) => new Validator(components.schemas['StreamEntry']!, '2020-12').validate(JSON.parse(data)).valid;
 const ids = (client: SseClient) => client.events.filter((event) => event.id).map((event) => Number(event.id));
 
 describe('the events of a run', () => {
@@ -31,6 +36,8 @@ describe('the events of a run', () => {
     expect(events.map((event) => event.event)).toEqual(['planning', 'replanning', 'composing', 'chunk', 'run.completed']);
     expect(ids(client)).toEqual([1, 2, 3, 4, 5]);
     for (const event of events) expect(StreamEntryShape.safeParse(JSON.parse(event.data!)).success).toBe(true);
+    for (const event of events) expect([event.data, isDocumented(event.data!)]).toEqual([event.data, true]);
+    expect(isDocumented('{"id":1,"at":1,"kind":"planning"}')).toBe(false);
     expect(client.error).toBeNull();
   });
 
@@ -70,6 +77,7 @@ describe('the events of a run', () => {
     const client = await follow('?after=99');
     await until('the snapshot', () => client.events.length === 1);
     expect(client.events[0]).toMatchObject({ event: 'snapshot', id: null });
+    expect(isDocumented(client.events[0]!.data!)).toBe(true);
     expect(SnapshotShape.parse(JSON.parse(client.events[0]!.data!))).toEqual({
       kind: 'snapshot',
       runId: world.run(),

@@ -72,6 +72,7 @@ describe('the records of a run', () => {
     await world.log.publish([call(1, { request: null, reply: null })]);
     expect((await bodies('sk-a-auditor', '')).status).toBe(400);
     expect((await bodies('sk-a-auditor', `step=${encodeURIComponent(step)}&attempt=2`)).status).toBe(404);
+    expect((await bodies('sk-a-auditor', `step=${encodeURIComponent(step)}&attempt=60305182881`)).status).toBe(404);
     expect((await bodies('sk-a-auditor', `step=${encodeURIComponent(step)}&attempt=x`)).status).toBe(400);
     expect((await bodies('sk-a-auditor', `step=${encodeURIComponent(step)}`)).status).toBe(404);
     expect((await records('sk-a-auditor')).map((record) => record.kind === 'call' && record.bodies)).toEqual(['not_kept']);

@@ -150,7 +150,8 @@ export class RunsController {
     const caller = await this.callers.identify(request);
     const header = await this.runs.header(id, caller);
     const lastEventId = request.headers['last-event-id'];
-    const cursor = lastEventId === undefined || lastEventId === '' ? integer(after, 'after', 0) : integer(lastEventId, 'last-event-id', 0);
+    const asked = integer(after, 'after', 0);
+    const cursor = integer(lastEventId, 'last-event-id', 0) ?? asked;
     const full = await this.callers.maySeeDetail(request);
     // Nothing is shown before the record of the read is durable.
     if (full && header.data.detail === 'full') await this.detailReads.ofRun(header.runId, caller);

@@ -61,6 +61,16 @@ describe('a run', () => {
     });
     expect(await (await start(a, { model: 'conclave' })).json()).toMatchObject({ error: { param: 'input' } });
   });
+
+  it('refuses what it would leave out: a second question, and an option that is not one', async () => {
+    const messages = [{ role: 'user', content: 'Why?' }];
+    expect(await (await start(a, { model: 'conclave', input: 'How?', messages })).json()).toMatchObject({ error: { param: 'input' } });
+    expect(await (await start(a, { model: 'conclave', messages: [] })).json()).toMatchObject({ error: { param: 'messages' } });
+    const headers = { 'x-conclave-keep-alive-json': 'perhaps', 'x-api-key': 'sk-a' };
+    const refused = await world.post('/v1/runs', { model: 'conclave', input: 'Why?' }, { headers });
+    expect(await refused.json()).toMatchObject({ error: { param: 'x-conclave-keep-alive-json' } });
+    expect(world.runs()).toEqual([]);
+  });
 });
 
 describe('the list of runs', () => {

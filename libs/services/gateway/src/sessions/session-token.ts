@@ -1,7 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-
-/** Name of the cookie. */
-export const sessionCookie = 'conclave_session';
+import { sessionCookie } from '@conclave/contracts';
 
 /** A new token: 256 random bits. */
 export const newToken = (): string => randomBytes(32).toString('base64url');

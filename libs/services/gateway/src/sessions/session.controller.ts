@@ -1,12 +1,11 @@
 import { Controller, Delete, Get, Header, HttpCode, Inject, Post, Req } from '@nestjs/common';
-import { Failure, type SessionEnded, SessionRequest, type SessionView } from '@conclave/contracts';
+import { Failure, sessionCookie, type SessionEnded, SessionRequest, type SessionView } from '@conclave/contracts';
 import type { Request } from 'express';
 import { hashOfKey } from '../accounts/key-value.js';
 import { Callers } from '../http/caller.js';
 import { readJsonBody } from '../http/json-body.js';
 import { parseBody } from '../http/request-shape.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions, type KeyOwner } from '../options.js';
-import { sessionCookie } from './session-token.js';
 import { type Session, Sessions } from './sessions.js';
 
 /** Signs pages in and out. */

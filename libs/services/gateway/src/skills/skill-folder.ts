@@ -1,6 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { longestSkill, readSkill, skillName, type Skill } from './skill.js';
+import { longestSkill, skillName } from '@conclave/contracts';
+import { readSkill, type Skill } from './skill.js';
 
 /** Most files that are read. */
 const mostFiles = 500;

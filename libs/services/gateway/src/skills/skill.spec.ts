@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { longestSkill, readSkill, skillCallIn, skillPrompt } from './skill.js';
+import { longestSkill } from '@conclave/contracts';
+import { readSkill, skillCallIn, skillPrompt } from './skill.js';
 
 const text = '---\nname: review\ndescription: "Reviews a text"\nversion: 3\n---\n\nReview this:\n$ARGUMENTS\nBe strict.\n';
 

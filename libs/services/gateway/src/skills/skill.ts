@@ -1,3 +1,4 @@
+import { longestSkill, skillName } from '@conclave/contracts';
 import { asData, dataRule } from '@conclave/strategies';
 
 /** A prompt in Markdown with front matter that users call by its name. */
@@ -16,9 +17,7 @@ export interface SkillCall {
   readonly arguments: string;
 }
 
-export const skillName = /^[a-z][a-z0-9_-]{0,63}$/;
-/** Most characters of a skill, of its description, and of the arguments of one call. */
-export const longestSkill = 20_000;
+/** Most characters of the description of a skill, and of the arguments of one call. */
 export const longestSkillDescription = 300;
 export const longestArguments = 8_000;
 

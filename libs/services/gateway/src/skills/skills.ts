@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Failure, type SkillItem, type SkillList, type SkillView, skillSetting } from '@conclave/contracts';
+import { Failure, type SkillItem, type SkillList, type SkillView, skillSetting, skillName } from '@conclave/contracts';
 import { STATE, type StateStore } from '@conclave/ports';
-import { longestArguments, readSkill, skillCallIn, skillName, skillPrompt, type Skill } from './skill.js';
+import { longestArguments, readSkill, skillCallIn, skillPrompt, type Skill } from './skill.js';
 import * as z from 'zod';
 import type { ClientQuestion } from '../chat/chat-request.js';
 import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';

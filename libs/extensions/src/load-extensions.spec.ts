@@ -10,8 +10,7 @@ import { isOfExtension } from './outlive.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'conclave-extension-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-const loadExtensions = (extensions: string[], limitMs?: number): Promise<void> =>
-  load({ extensions, extension_timeout_s: 0 }, limitMs);
+const loadExtensions = (extensions: string[], limitMs?: number): Promise<void> => load({ extensions, extension_timeout_s: 0 }, limitMs);
 let n = 0;
 const file = (code: string): string => {
   const path = join(folder, `extension-${(n += 1)}.mjs`);

@@ -96,7 +96,7 @@ export function knowledgeScenarios(system: () => System): void {
       for (let deaths = 0, done = 0; deaths < (system().mode === 'embedded' ? 3 : 4); deaths += 1) {
         const before = done;
         ({ done } = await until('some more of it', async () => (({ chunks }) => chunks.done > before && chunks)(await look()), {
-          timeoutMs: 30_000,
+          timeoutMs: 60_000,
         }));
         await process.kill('SIGKILL');
         await process.ready();
@@ -116,6 +116,6 @@ export function knowledgeScenarios(system: () => System): void {
       });
       expect(read).toMatchObject({ problem: null, chunks: { done: read.chunks.total } });
       expect((await send(1, 'DELETE', '/collections/wrecks')).status).toBe(200);
-    }, 180_000);
+    }, 400_000);
   });
 }

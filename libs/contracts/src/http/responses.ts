@@ -137,7 +137,7 @@ export const ResponseObject = z.object({
   top_logprobs: z.literal(0),
   max_tool_calls: z.null(),
   service_tier: z.literal('default'),
-  safety_identifier: z.string().nullable(),
+  safety_identifier: z.null(),
   prompt_cache_key: z.null(),
   truncation: z.literal('disabled'),
   usage: ResponseUsage.nullable(),

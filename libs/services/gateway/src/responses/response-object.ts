@@ -44,7 +44,8 @@ export const headOf = (request: ResponseRequest, { id, created, model }: ChunkFr
   top_logprobs: 0,
   max_tool_calls: null,
   service_tier: 'default',
-  safety_identifier: typeof request.safety_identifier === 'string' ? request.safety_identifier : null,
+  // The ids of end users are stored nowhere.
+  safety_identifier: null,
   prompt_cache_key: null,
   truncation: 'disabled',
   user: null,

@@ -43,8 +43,8 @@ export async function run({ fact }) {
   const at = mkdtempSync(path.join(tmpdir(), 'conclave-openapi-'));
   try {
     for (const [when, examples] of [
-      ['keyed', 12],
-      ['keyless', 4],
+      ['keyed', 10],
+      ['keyless', 3],
     ])
       fact(await judged({ when, examples, at: path.join(at, when), program }));
   } finally {

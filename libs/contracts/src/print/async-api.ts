@@ -75,6 +75,7 @@ export function asyncApiDocument(version: string): Record<string, unknown> {
       version,
       description:
         'Every step between two services is an event on a log. Bodies above 64 KB are sent by reference. At least once, effective once: receivers drop repeats by id.',
+      license: { name: 'Apache-2.0' },
     },
     defaultContentType: 'application/json',
     channels,

@@ -5,7 +5,7 @@ const refusal = 'positive_data_acceptance';
 const acceptance = 'negative_data_rejection';
 
 /**
- * Findings of Schemathesis that are as they should be. `check`: its name; `of`: operations; `says`: what the finding, the request or the answer contains;
+ * Findings of Schemathesis that are as they should be. `check`: its name; `of`: operations; `says`: what the answer contains, for other findings also the finding and the request;
  * `at`: what the address of the request contains; `why`: the reason.
  */
 export const accepted = [
@@ -81,7 +81,9 @@ export async function readReport(file, when) {
         if (status !== 'failure') continue;
         const { operation, title, message } = info.failure;
         const { request, response } = recorder.interactions?.[id] ?? {};
-        const said = [message, JSON.stringify(request?.headers), textOf(request?.body), textOf(response?.content)].join('\n');
+        const answer = textOf(response?.content);
+        // A refusal is only as it should be for what the answer says, whatever words were generated into the request.
+        const said = name === refusal ? answer : [message, JSON.stringify(request?.headers), textOf(request?.body), answer].join('\n');
         const known = accepted.some(
           ({ check, of, says, at, when: only }) =>
             check === name &&

@@ -30,7 +30,7 @@ export const RunRequest = z
   .meta({
     oneOf: [
       { required: ['input'], properties: { input: { type: 'string' } } },
-      { required: ['messages'], properties: { messages: { type: 'array' } } },
+      { required: ['messages'], properties: { messages: { type: 'array', items: {} } } },
     ],
   });
 export type RunRequest = z.infer<typeof RunRequest>;

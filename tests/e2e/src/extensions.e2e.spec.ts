@@ -250,8 +250,7 @@ describe('an extension that loops where nobody can stop it', () => {
     const deaths = () => own.process('experts').exits();
     try {
       for (const [name, died, sentence] of [
-        // On Kafka the first death of a record is not known.
-        ['lost', own.mode === 'embedded' ? 3 : 4, 'became a dead letter (killed_process)'],
+        ['lost', 3, 'became a dead letter (killed_process)'],
         ['careful', 1, 'not marked as safe to repeat'],
       ] as const) {
         const before = deaths().length;

@@ -92,8 +92,7 @@ export function knowledgeScenarios(system: () => System): void {
           chunks: { done: number; total: number };
         };
       const process = system().process('graph-ingest');
-      // On Kafka the first death of a record is not known.
-      for (let deaths = 0, done = 0; deaths < (system().mode === 'embedded' ? 3 : 4); deaths += 1) {
+      for (let deaths = 0, done = 0; deaths < 3; deaths += 1) {
         const before = done;
         ({ done } = await until('some more of it', async () => (({ chunks }) => chunks.done > before && chunks)(await look()), {
           timeoutMs: 60_000,

@@ -3,7 +3,8 @@ import { EndlessCall } from '@conclave/strategies';
 import { interrupting } from './interrupting.js';
 
 const what = { name: 'next of the strategy "spin"', module: '/own/spin.mjs' };
-const limitMs = 60;
+/** Longer than a busy machine keeps a thread waiting: calls that return must not be stopped. */
+const limitMs = 500;
 
 describe('a function of an extension', () => {
   const warnings: string[] = [];
@@ -60,6 +61,6 @@ describe('a function of an extension', () => {
   ])('%s is stopped and named in a warning, and the next call works', async (_what, call) => {
     expect(() => bounded(what, call)).toThrow(EndlessCall);
     expect(bounded(what, () => 'next')).toBe('next');
-    expect(warnings).toEqual([expect.stringContaining('within 0.06 s and was stopped: next of the strategy "spin" (/own/spin.mjs)')]);
+    expect(warnings).toEqual([expect.stringContaining('within 0.5 s and was stopped: next of the strategy "spin" (/own/spin.mjs)')]);
   });
 });

@@ -3,8 +3,8 @@ import { jsonSchemaOf, type JsonSchema } from '../json-schema.js';
 import { ConclaveOptions } from './chat.js';
 import { oneOf, type Parameter } from './route.js';
 
-/** A question that the bundled documents answer. */
-export const exampleQuestion = 'In which town was the founder of the Northlight Clock Company born?';
+/** A question that any model can answer. */
+export const exampleQuestion = 'What is the difference between TCP and UDP, and when does it matter?';
 
 /** Limits of a run that a request can lower. */
 export const limitNames = ['wall_time_s', 'model_calls', 'prompt_tokens', 'tokens', 'cost', 'concurrent_tasks'] as const;

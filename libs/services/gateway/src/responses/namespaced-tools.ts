@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ResponseRequest } from '@conclave/contracts';
-import { isJsonObject } from '@conclave/ports';
-import type { Loose } from './responses-request.js';
+import { isJsonObject, type JsonObject } from '@conclave/ports';
 
 /** Characters that the name of a function may have in the chat protocol. */
 const longestName = 64;
@@ -26,8 +25,8 @@ export function chatName(name: unknown, namespace: unknown): unknown {
 }
 
 /** The functions of a request, those of its namespaces included. Tools that OpenAI's own servers run exist nowhere else and are left out. */
-export const functionsOf = (tools: ResponseRequest['tools']): readonly { readonly tool: Loose; readonly namespace: unknown }[] =>
-  (tools ?? []).flatMap((tool: Loose) => {
+export const functionsOf = (tools: ResponseRequest['tools']): readonly { readonly tool: JsonObject; readonly namespace: unknown }[] =>
+  (tools ?? []).flatMap((tool: JsonObject) => {
     if (tool['type'] === 'function') return [{ tool, namespace: null }];
     const inside = tool['type'] === 'namespace' && Array.isArray(tool['tools']) ? (tool['tools'] as readonly unknown[]) : [];
     return inside.filter(isJsonObject).flatMap((one) => (one['type'] === 'function' ? [{ tool: one, namespace: tool['name'] }] : []));

@@ -43,6 +43,12 @@ export const isFlat = (value: unknown, levels = deepest): boolean =>
 /** Whether a part of a chat message is an image or a file. */
 export const isFile = ({ type }: Readonly<Record<string, unknown>>): boolean => type === 'image_url' || type === 'file';
 
+/** What a tool returned, as the content of a chat message: its parts if it contains images or files, otherwise one text. */
+export const returnedContent = (parts: readonly Readonly<Record<string, unknown>>[]): unknown =>
+  parts.some(isFile)
+    ? parts.filter((part) => isFile(part) || 'text' in part)
+    : parts.map(({ text }) => (typeof text === 'string' ? text : '')).join('');
+
 /** Text that replaces an image or file of an earlier turn, which is not read again. */
 export const placeholderOf = ({ type }: ContentPart): string =>
   type === 'image_url' ? '[image]' : type === 'file' ? '[file]' : '[attachment]';

@@ -1,6 +1,6 @@
 import type { CountTokensRequest, MessageBlock, MessagesRequest } from '@conclave/contracts';
 import { contentText, isJsonObject } from '@conclave/ports';
-import { isFile } from '../attachments/content-parts.js';
+import { returnedContent } from '../attachments/content-parts.js';
 import { type ChatFields, present } from '../chat/chat-fields.js';
 import type { RequestHeaders } from '../chat/option-headers.js';
 import { joined } from '../chat/turns.js';
@@ -89,12 +89,8 @@ const callOf = ({ id, name, input }: MessageBlock): Loose => ({
 
 const resultOf = ({ tool_use_id: id, content }: MessageBlock): Loose => ({ role: 'tool', tool_call_id: id, content: returned(content) });
 
-/** What a tool returned: a text, or parts if it contains images or documents. */
-function returned(content: unknown): unknown {
-  if (!Array.isArray(content)) return textIn(content);
-  const parts = content.filter(isJsonObject).map((block) => partOf(block as MessageBlock));
-  return parts.some(isFile) ? parts.filter((part) => isFile(part) || 'text' in part) : parts.map((part) => textIn(part['text'])).join('');
-}
+const returned = (content: unknown): unknown =>
+  Array.isArray(content) ? returnedContent(content.filter(isJsonObject).map((block) => partOf(block as MessageBlock))) : textIn(content);
 
 const toolOf = ({ name, description, input_schema: parameters }: Loose): Loose => ({
   type: 'function',

@@ -1,6 +1,6 @@
 import { Failure, type ResponseInputItem, type ResponseRequest } from '@conclave/contracts';
 import { isJsonObject } from '@conclave/ports';
-import { isFile } from '../attachments/content-parts.js';
+import { returnedContent } from '../attachments/content-parts.js';
 import { type ChatFields, present } from '../chat/chat-fields.js';
 import type { RequestHeaders } from '../chat/option-headers.js';
 import { joined } from '../chat/turns.js';
@@ -100,12 +100,8 @@ function contentOf(content: ResponseInputItem['content']): unknown {
 /** Only OpenAI's own models know the role `developer`. */
 const roleOf = (role: ResponseInputItem['role']): string => (role === 'developer' ? 'system' : (role ?? 'user'));
 
-/** What a tool returned: a text, or parts if it contains images or files. */
-function outputOf(output: unknown): unknown {
-  if (!Array.isArray(output)) return textIn(output);
-  const parts = output.filter(isJsonObject).map(partOf);
-  return parts.some(isFile) ? parts.filter((part) => isFile(part) || 'text' in part) : parts.map((part) => textIn(part['text'])).join('');
-}
+const outputOf = (output: unknown): unknown =>
+  Array.isArray(output) ? returnedContent(output.filter(isJsonObject).map(partOf)) : textIn(output);
 
 /** A part as a part of a chat message; an unknown one is passed on unchanged and refused like any unknown part. */
 function partOf(part: Loose): Loose {

@@ -1,10 +1,9 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { freePorts } from '../stack/index.mjs';
 import { lastLines, run as execute, startProcess, stopProcess } from '../stack/processes.mjs';
-import { cacheFolder } from '../stack/settings.mjs';
+import { pythonEnvironment } from '../stack/python-environment.mjs';
 import { accepted, readReport } from './openapi-findings.mjs';
 import { check, until } from './until.mjs';
 
@@ -18,27 +17,18 @@ export const unproven = [
   'Dead letters and contradictions: there are none, so their routes only answer 404 and 400.',
   `Findings that are as they should be are listed with reasons in deploy/check/openapi-findings.mjs: ${accepted.length} kinds.`,
 ];
-export const missing = () =>
-  spawnSync('python3', ['-c', 'import ensurepip, venv, sys; sys.exit(sys.version_info < (3, 10))'], { timeout: 60_000 }).status === 0
-    ? null
-    : 'it needs Python 3.10 or newer with venv, which Schemathesis requires';
+const schemathesis = pythonEnvironment({
+  name: 'schemathesis',
+  requirements: path.join(root, 'deploy/check/schemathesis-requirements.txt'),
+  purpose: 'Schemathesis requires',
+});
+export const missing = () => schemathesis.missing()?.reason ?? null;
 
-/** Installs Schemathesis at the first use. Returns the path of its program. */
-async function install() {
-  const folder = path.join(cacheFolder, `schemathesis-${version}`);
-  const whole = path.join(folder, 'whole');
-  if (!existsSync(whole)) {
-    rmSync(folder, { recursive: true, force: true });
-    mkdirSync(cacheFolder, { recursive: true });
-    await execute('python3', ['-m', 'venv', folder]);
-    await execute(path.join(folder, 'bin/python'), ['-m', 'pip', 'install', '--quiet', `schemathesis==${version}`], { withinMs: 900_000 });
-    writeFileSync(whole, '');
-  }
-  return path.join(folder, 'bin/schemathesis');
-}
+/** Its program, whose script is not usable in an environment that was moved. */
+const started = ['-c', 'import sys; from schemathesis.cli import schemathesis; sys.exit(schemathesis())'];
 
 export async function run({ fact }) {
-  const program = await install();
+  const python = await schemathesis.install();
   await execute(process.execPath, ['tools/build.mjs'], { cwd: root });
   const at = mkdtempSync(path.join(tmpdir(), 'conclave-openapi-'));
   try {
@@ -46,14 +36,14 @@ export async function run({ fact }) {
       ['keyed', 10],
       ['keyless', 3],
     ])
-      fact(await judged({ when, examples, at: path.join(at, when), program }));
+      fact(await judged({ when, examples, at: path.join(at, when), python }));
   } finally {
     rmSync(at, { recursive: true, force: true });
   }
 }
 
 /** Starts Conclave, with a key of an admin or without keys, and lets Schemathesis judge it. Returns what was found. */
-async function judged({ when, examples, at, program }) {
+async function judged({ when, examples, at, python }) {
   mkdirSync(at);
   const [port] = await freePorts(1);
   const configuration = when === 'keyed' ? { keys: { operator: { key_env: 'OPERATOR_KEY', role: 'admin' } } } : {};
@@ -77,7 +67,7 @@ async function judged({ when, examples, at, program }) {
     ];
     const hooks = path.join(root, 'deploy/check/openapi-hooks.py');
     // It ends with 1 when it found anything; what counts is decided here.
-    await execute('sh', ['-c', '"$@" || [ $? -eq 1 ]', 'sh', program, ...options], {
+    await execute('sh', ['-c', '"$@" || [ $? -eq 1 ]', 'sh', python, ...started, ...options], {
       cwd: at,
       env: { SCHEMATHESIS_HOOKS: hooks, CONCLAVE_URL: url, CONCLAVE_KEY: key, PYTHONHASHSEED: '0', PYTHONDONTWRITEBYTECODE: '1' },
       withinMs: 900_000,

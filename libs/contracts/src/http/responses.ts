@@ -3,19 +3,24 @@ import { only } from '../json-schema.js';
 import { AnswerFacts, ChatCompletionRequest, ConclaveOptions, endUserFields } from './chat.js';
 
 /** The part of OpenAI's Responses API that clients use. Parsed as leniently as the chat API. */
-const InputItem = z.looseObject({
-  type: z
-    .string({ error: 'must be a text' })
-    .meta({ enum: ['message', 'function_call', 'function_call_output', 'item_reference', 'reasoning'] })
-    .nullish()
-    .describe('`message` by default; `item_reference` names an earlier item by its `id`; `reasoning` is left out'),
-  role: z.enum(['user', 'assistant', 'system', 'developer'], { error: 'must be "user", "assistant", "system" or "developer"' }).nullish(),
-  content: z
-    .union([z.string(), z.array(z.looseObject({ type: z.string({ error: 'must be a text' }) }))], {
-      error: 'must be a text or a list of parts {"type":"input_text","text":"..."}',
-    })
-    .nullish(),
-});
+const InputItem = z
+  .looseObject({
+    type: z
+      .string({ error: 'must be a text' })
+      .meta({ enum: ['message', 'function_call', 'function_call_output', 'item_reference', 'reasoning'] })
+      .nullish()
+      .describe('`message` by default; `item_reference` names an earlier item by its `id`; `reasoning` is left out'),
+    role: z.enum(['user', 'assistant', 'system', 'developer'], { error: 'must be "user", "assistant", "system" or "developer"' }).nullish(),
+    content: z
+      .union([z.string(), z.array(z.looseObject({ type: z.string({ error: 'must be a text' }) }))], {
+        error: 'must be a text or a list of parts {"type":"input_text","text":"..."}',
+      })
+      .nullish(),
+  })
+  .meta({
+    if: { properties: { type: { const: 'item_reference' } }, required: ['type'] },
+    then: { properties: { id: { type: 'string' } }, required: ['id'] },
+  });
 export type ResponseInputItem = z.infer<typeof InputItem>;
 
 const { model, stream, temperature, top_p } = ChatCompletionRequest.shape;

@@ -1,6 +1,6 @@
 import { addUsage, Failure, noUsage, type Event, type FailureNote, type Usage } from '@conclave/contracts';
 import type { ModelReply } from '@conclave/ports';
-import { faultsOf, reAsked, reAskTokens, type Ask, type TextFilter } from '@conclave/strategies';
+import { faultsOf, reAsked, reAskTemperature, reAskTokens, type Ask, type TextFilter } from '@conclave/strategies';
 import { askModels, type AskOutcome, type MadeReply, type ModelQuestion } from './ask-models.js';
 import type { AskedMessage, Calls } from './calls.js';
 import type { LiveText } from './live-text.js';
@@ -87,7 +87,8 @@ export type AskedFor<Out> =
  */
 export async function performAsk<In, Out>(maker: Calls, ask: Ask<In, Out>, input: In, asking: AskOptions): Promise<AskedFor<Out>> {
   const { callsPerTry = asking.calls, prompts = {}, live, onBegun, onRead, ...question } = asking;
-  const { temperature, json } = ask.call ?? {};
+  const { temperature } = ask.call ?? {};
+  const json = ask.call?.json?.(input);
   const parameters = ask.call?.parameters?.(input);
   const records: Event[] = [];
   let usage = noUsage;
@@ -123,7 +124,7 @@ export async function performAsk<In, Out>(maker: Calls, ask: Ask<In, Out>, input
         ...(asking.tokens === undefined ? {} : { tokens: asking.tokens - usage.prompt - usage.completion }),
         ...(typeof asking.cost === 'number' ? { cost: asking.cost - usage.cost } : {}),
         firstIndex: reAsks * callsPerTry,
-        ...(temperature === undefined ? {} : { temperature }),
+        ...(temperature === undefined ? {} : { temperature: faulty === null ? temperature : Math.max(temperature, reAskTemperature) }),
         ...(json ? { wishedFormat: json } : {}),
         ...(parameters ? { parameters } : {}),
         ...(onBegun ? { onBegun: (begun, model, messages, before) => onBegun({ attempt: begun, model, messages, before }, tried) } : {}),

@@ -31,4 +31,4 @@ export const shownText = 240;
 export const bounded = (text: string, length: number): string => (text.length <= length ? text : `${text.slice(0, length - 1)}…`);
 export const local = (ref: string): string => ref.slice(ref.indexOf('/') + 1);
 export const duration = (ms: number): string => (ms < 1_000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 100) / 10} s`);
-export const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
+export const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : what.endsWith('s') ? 'es' : 's'}`;

@@ -111,6 +111,7 @@ const rows = {
   PROVIDER_NOT_FOUND:          [404, 'not_found_error',        'caller_unknown',          no,  no,  no,  'There is no provider of this name. GET /v1/admin/providers lists them.'],
   // Evidence: search, tools, pages, documents, mathematics, graph, vectors.
   ANSWER_NOT_IN_SCHEMA:        [502, 'upstream_error',         'provider_reply',          no,  no,  no,  'The answer does not match the JSON Schema of `response_format`, even after a repair.'],
+  NOTHING_TO_SEARCH:           [409, 'invalid_request_error',  'caller_configuration',    no,  no,  no,  'There is nothing to search: no collection, no documents and no web search. Upload documents to a collection, or set `search.corpus` or `search.searxng` in conclave.yaml. The template `conclave` answers without any of them.'],
   SEARCH_UNAVAILABLE:          [502, 'upstream_error',         'provider_search',         yes, no,  no,  'The search server does not answer.'],
   PERMIT_INVALID:              [403, 'server_error',           'policy_permit',           no,  no,  no,  'The task has no valid capability token: the engine did not dispatch it, or it is for other work. Nothing was called.'],
   PERMIT_EXPIRED:              [403, 'server_error',           'policy_permit',           no,  no,  no,  'The capability token of the task has expired. Nothing was called.'],

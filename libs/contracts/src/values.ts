@@ -92,6 +92,7 @@ export const TriedAction = z.object({
   argument: z.string().describe('query, instruction, or a call of a tool with its arguments as canonical JSON'),
   exact: z.boolean().optional().describe('true for a call with arguments: only an identical call is the same action'),
   outcome: z.enum(['open', 'facts', 'empty', 'failed', 'cancelled']),
+  error: z.string().max(300).optional().describe('why a call with arguments failed, for the planner'),
 });
 export type TriedAction = z.infer<typeof TriedAction>;
 

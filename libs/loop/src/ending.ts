@@ -22,7 +22,7 @@ export function sayLast(turning: Turning, why = turning.run.ending!.reason): voi
 export function say(turning: Turning, draft: Draft | null): void {
   const ending = turning.run.ending!;
   if (draft === null) {
-    const failure = turning.run.failure ?? lastFailure(turning) ?? nothingFound;
+    const failure = turning.run.failure ?? lastFailure(turning) ?? { code: 'RUN_FAILED', message: ending.reason, retriable: true };
     // The reason of a run that a failure ended already contains its message.
     const reason = ending.reason.includes(failure.message)
       ? `${ending.reason} Nothing was found to answer from.`
@@ -34,8 +34,6 @@ export function say(turning: Turning, draft: Draft | null): void {
   const reason = `${ending.reason} The answer could not be written by a model (${unwritten}); it was put together from the findings.`;
   endRun(turning, { ...ending, reasonCode: 'composer_failed', reason }, answer);
 }
-
-const nothingFound: FailureNote = { code: 'RUN_FAILED', message: 'Nothing was found and no expert answered.', retriable: true };
 
 const lastFailure = ({ run }: Turning): FailureNote | null =>
   Object.values(run.tasks)

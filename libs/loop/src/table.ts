@@ -1,4 +1,4 @@
-import type { Outcome, Reading, RuleId } from '@conclave/contracts';
+import { counted, type Outcome, type Reading, type RuleId } from '@conclave/contracts';
 import type { BudgetReading } from './budget.js';
 import type { Then } from './state.js';
 import type { Limits } from './strategy.js';
@@ -31,7 +31,6 @@ export interface Row {
 
 const finish = (outcome: Outcome, reasonCode: string): Choice => ({ then: 'finish', outcome, reasonCode });
 const round = (value: number): string => String(Math.round(value * 100) / 100);
-const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
 
 const budgetWords: Readonly<Record<Exclude<BudgetReading['name'], 'wall_time_s'>, string>> = {
   model_calls: 'model calls',

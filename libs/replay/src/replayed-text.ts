@@ -1,4 +1,4 @@
-import { depthOf } from '@conclave/contracts';
+import { counted, depthOf } from '@conclave/contracts';
 import type { StepTrace } from '@conclave/loop';
 import { short } from '@conclave/platform';
 import type { Difference, OutputDifference } from './decided.js';
@@ -24,7 +24,6 @@ export function replayedText({ runId, ended, driven, before, first, more, lacks,
   return `${margin}${lines.join(`\n  ${margin}`)}\n`;
 }
 
-const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
 const counts = ({ steps, calls, outcomes }: ReplayCounts): string =>
   `${counted(steps, 'step')}, ${counted(calls, 'call')}, ${counted(outcomes, 'outcome')}`;
 

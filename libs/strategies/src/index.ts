@@ -6,7 +6,7 @@ export { gapAsk } from './asks/gap.js';
 export { hintsAsk } from './asks/hints.js';
 export { faultsOf } from './asks/json-form.js';
 export { planAsk } from './asks/plan.js';
-export { reAsked, reAskTokens } from './asks/re-ask.js';
+export { reAsked, reAskTemperature, reAskTokens } from './asks/re-ask.js';
 export { scoreAsk } from './asks/score.js';
 export { synthesisAsk, wantsJson } from './asks/synthesis.js';
 export { thinkingAsk } from './asks/thinking.js';

@@ -90,8 +90,8 @@ export function openToolServers({ servers, environment, builtins = {}, folder, l
 
     async describe(name): Promise<ToolDescription> {
       const { server, tool } = await find(name);
-      const { description, signature, inputSchema, repeatable } = tool;
-      return { name: `${server.name}.${tool.name}`, description, signature, inputSchema, repeatable };
+      const { description, signature, inputSchema, repeatable, readOnly } = tool;
+      return { name: `${server.name}.${tool.name}`, description, signature, inputSchema, repeatable, readOnly };
     },
 
     async call({ tool: name, args, signal, timeoutMs }) {

@@ -16,7 +16,7 @@ export const paidCostCap = 0.5;
 export const defaultTimeouts = {
   task_timeout_s: 120,
   start_timeout_s: 30,
-  planning_timeout_s: 60,
+  planning_timeout_s: 120,
   pause_timeout_s: 3_600,
   answer_timeout_s: 900,
 } as const;

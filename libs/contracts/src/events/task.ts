@@ -153,7 +153,15 @@ export const TaskInput = z.discriminatedUnion('kind', [
     draft: z.string().nullable().describe('the draft answer in answer mode'),
     facts: z.array(Fact),
     experts: z
-      .array(z.object({ category: z.string(), task: z.string(), confidence: z.number(), gaps: z.array(z.string()) }))
+      .array(
+        z.object({
+          category: z.string(),
+          task: z.string(),
+          confidence: z.number(),
+          gaps: z.array(z.string()),
+          answer: z.string().optional().describe('the beginning of its answer, if that says more than its fact'),
+        }),
+      )
       .optional()
       .describe('confidence of the experts, and what they could not answer'),
   }),

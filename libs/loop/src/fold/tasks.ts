@@ -57,11 +57,16 @@ function settled(run: RunState, { ref, by, at, result }: FactOf<'TaskSettled'>):
   return run.ending || isJudge(task) || task.epoch !== run.epoch ? next : owing(next, { hook: 'result', ref });
 }
 
-function tried(run: RunState, { action }: TaskState, { status, output }: ResultReady['data'], facts: number): RunState {
+/** Characters of an error that a planner sees. */
+const longestError = 300;
+
+function tried(run: RunState, { action }: TaskState, { status, output, failure }: ResultReady['data'], facts: number): RunState {
   if (action === null) return run;
   const outcome = status === 'ok' ? (output !== null && facts > 0 ? 'facts' : 'empty') : status === 'cancelled' ? 'cancelled' : 'failed';
   const { once: _, ...same } = action;
-  return { ...run, memory: { ...run.memory, tried: [...run.memory.tried, { ...same, outcome }] } };
+  // A planner that does not see why a call failed makes the same mistake again.
+  const error = action.exact && outcome === 'failed' && failure ? { error: failure.message.slice(0, longestError) } : {};
+  return { ...run, memory: { ...run.memory, tried: [...run.memory.tried, { ...same, outcome, ...error }] } };
 }
 
 /** Marks the facts of replaced results as superseded in the ledger, except those that the new result repeats. */

@@ -1,4 +1,4 @@
-import type { Fact, TaskDispatched, TaskInput } from '@conclave/contracts';
+import { counted, type Fact, type TaskDispatched, type TaskInput } from '@conclave/contracts';
 import type { Embedder, Reranking, Vectors } from '@conclave/ports';
 import { answerByTool, appendThoughts, type Calls, type Capability, type ShownIn } from '@conclave/calls';
 import { discoverDocuments, FoundDocuments, DocumentExcerpt, readDocument } from './collection-documents.js';
@@ -101,7 +101,6 @@ export function collectionsCapability(
   };
 }
 
-const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
 const noCollection = (name: string): string => `There is no collection "${name}".`;
 
 function factOf(

@@ -52,7 +52,7 @@ export const mcpCapability =
         const described = await tools.describe(input.tool);
         if (attempt > 1 && !described.repeatable)
           throw new Failure('TOOL_FAILED', 'It may already have run before this worker took over, and it is not marked as safe to repeat.');
-        const { args, repairs } = repairArguments(input.args, described.inputSchema);
+        const { args, repairs } = repairArguments(input.args, described.inputSchema, described.readOnly);
         const reply = await tools.call({ tool: described.name, args, signal: running, timeoutMs: data.timeoutS * 1_000 });
         const { text, notices } = await foreignText(reply.content, documents, running);
         return { tool: described.name, repairs: [...repairs], content: text, isError: reply.isError, notices: [...notices] };

@@ -47,8 +47,7 @@ export async function passagesFor(
     ...(vectors && embedder && collections.length > 0 ? [{ name: collections.join(', '), find: fromCollections }] : []),
     ...(search && wantsSearch ? [{ name: search.description, find: fromSearch }] : []),
   ];
-  if (sources.length === 0)
-    throw new Failure('SEARCH_UNAVAILABLE', 'There is nothing to search: no collection, no documents and no web search.');
+  if (sources.length === 0) throw new Failure('NOTHING_TO_SEARCH');
   const ended = await Promise.allSettled(sources.map(({ find }) => find()));
   if (signal.aborted) throw new Failure('CALL_CANCELLED');
   const errors = ended.flatMap((end, index) =>

@@ -14,6 +14,8 @@ import { QuestionClass } from './question-class.js';
 /** Content of the router's plan, which has no tasks. */
 export const RouteContent = z.object({ class: QuestionClass.nullable().describe('null if the reply could not be read') });
 
+const form = jsonForm('route', z.strictObject({ class: QuestionClass }));
+
 /** Asks a model what kind of research a question needs. */
 export const routeAsk: Ask<PlanAsked, PlanSaid> = {
   name: 'route',
@@ -21,7 +23,7 @@ export const routeAsk: Ask<PlanAsked, PlanSaid> = {
   input: z.custom<PlanAsked>(),
   output: z.object({ tasks: z.array(PlannedTask), content: RouteContent }),
   reAsks: 1,
-  call: { temperature: 0, json: jsonForm('route', z.strictObject({ class: QuestionClass })) },
+  call: { temperature: 0, json: () => form },
   prompt: ({ request: { template, goal, conversation } }, room) =>
     fitted(conversation, room.tokens, (cut) =>
       messages(

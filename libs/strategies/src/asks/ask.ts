@@ -49,8 +49,11 @@ export interface Ask<In, Out> {
   readonly reAsks: 0 | 1 | 2;
   readonly call?: {
     readonly temperature?: number;
-    /** Form of the reply, for servers that accept one. The reply is still read tolerantly. */
-    readonly json?: JsonForm;
+    /**
+     * Form of the reply, for servers that accept one; it may name what this input allows, such as the ids of its tasks. The reply is
+     * still read tolerantly.
+     */
+    json?(input: In): JsonForm;
     /** The client's parameters, when the reply is the answer. */
     parameters?(input: In): AnswerParameters;
   };

@@ -11,6 +11,11 @@ import { jsonForm, readJson } from './json-form.js';
 import { Words } from './named-tasks.js';
 import { inputOf, outputOf } from './task-schemas.js';
 
+const form = jsonForm(
+  'critic',
+  z.object({ verdict: z.enum(['confirmed', 'corrected']), reasons: z.array(z.string()), answer: z.string().nullable() }),
+);
+
 /** The verdict on an answer that has not been shown yet. A corrected answer gets a new list of sources. */
 export const criticAsk: Ask<Extract<TaskInput, { kind: 'critic' }>, Extract<TaskOutput, { kind: 'critique' }>> = {
   name: 'critic',
@@ -20,10 +25,7 @@ export const criticAsk: Ask<Extract<TaskInput, { kind: 'critic' }>, Extract<Task
   reAsks: 2,
   call: {
     temperature: 0,
-    json: jsonForm(
-      'critic',
-      z.object({ verdict: z.enum(['confirmed', 'corrected']), reasons: z.array(z.string()), answer: z.string().nullable() }),
-    ),
+    json: () => form,
   },
   prompt: (input, room) =>
     fitted([], room.tokens, (cut) =>

@@ -1,13 +1,24 @@
 import { promptMarks as marks, type TaskInput, type TaskOutput } from '@conclave/contracts';
+import * as z from 'zod';
 import { fitted } from '../prompts/fitting.js';
 import { asData, bounded, dataRule, factLengths, numberedFacts, oneLine, sections } from '../prompts/quoting.js';
 import { asked } from '../prompts/rendering.js';
 import { promptText } from '../prompts/shipped.js';
 import { readGap } from '../replies/gap-reply.js';
 import type { Ask } from './ask.js';
+import { jsonForm } from './json-form.js';
 import { inputOf, outputOf } from './task-schemas.js';
 
 type Input = Extract<TaskInput, { kind: 'gap' }>;
+
+/**
+ * Without this form weak models copy the line `COMPLETE | NEEDS_MORE_INFO` of the prompt, which is no verdict. The gap comes first, so
+ * that the verdict follows from it.
+ */
+const form = jsonForm(
+  'gap',
+  z.strictObject({ GAP: z.string(), COMPLETION_STATUS: z.enum(['COMPLETE', 'NEEDS_MORE_INFO']), NEXT_FOCUS: z.string() }),
+);
 
 /** The gap detector's question, asked once. In evidence mode the numbered facts replace the answer. */
 export const gapAsk: Ask<Input, Extract<TaskOutput, { kind: 'assessment' }>> = {
@@ -15,7 +26,7 @@ export const gapAsk: Ask<Input, Extract<TaskOutput, { kind: 'assessment' }>> = {
   input: inputOf('gap'),
   output: outputOf('assessment'),
   reAsks: 0,
-  call: { temperature: 0 },
+  call: { temperature: 0, json: () => form },
   prompt: (input, room) =>
     fitted([], room.tokens, (cut) =>
       asked(
@@ -37,6 +48,7 @@ export const gapAsk: Ask<Input, Extract<TaskOutput, { kind: 'assessment' }>> = {
   },
 };
 
-/** An expert's confidence in its answer, and its gaps. */
-const ownWords = ({ category, task, confidence, gaps }: NonNullable<Input['experts']>[number]): string =>
-  `- ${category} (${bounded(oneLine(task), 160)}): confidence ${confidence}; GAPS: ${gaps.length > 0 ? bounded(gaps.map(oneLine).join('; '), 400) : 'none'}`;
+/** An expert's confidence in its answer, its gaps, and the beginning of the answer. */
+const ownWords = ({ category, task, confidence, gaps, answer }: NonNullable<Input['experts']>[number]): string =>
+  `- ${category} (${bounded(oneLine(task), 160)}): confidence ${confidence}; GAPS: ${gaps.length > 0 ? bounded(gaps.map(oneLine).join('; '), 400) : 'none'}` +
+  (answer === undefined ? '' : `; ANSWER: ${answer}`);

@@ -1,11 +1,12 @@
 import { promptMarks as marks, type TaskInput, type TaskOutput } from '@conclave/contracts';
 import * as z from 'zod';
+import { isEcho } from '../prompts/echoes.js';
 import { fitted, type Cut } from '../prompts/fitting.js';
 import { asData, bounded, dataRule, sections } from '../prompts/quoting.js';
 import { answerLength, asked, localOf } from '../prompts/rendering.js';
 import { promptText } from '../prompts/shipped.js';
 import type { Ask } from './ask.js';
-import { jsonForm, readJson } from './json-form.js';
+import { formNaming, readJson } from './json-form.js';
 import { named, Words } from './named-tasks.js';
 import { inputOf, outputOf } from './task-schemas.js';
 
@@ -14,13 +15,19 @@ type Input = Extract<TaskInput, { kind: 'hints' }>;
 /** Longest hint, in characters. */
 const longestHint = 1_000;
 
+const form = formNaming(
+  'hints',
+  ({ answers }: Input) => answers.map(({ taskId }) => localOf(taskId)),
+  (task) => z.object({ hints: z.array(z.object({ task, hint: z.string() })) }),
+);
+
 /** Hints for unsure experts. Hints for other tasks are dropped. */
 export const hintsAsk: Ask<Input, Extract<TaskOutput, { kind: 'hints' }>> = {
   name: 'hints',
   input: inputOf('hints'),
   output: outputOf('hints'),
   reAsks: 1,
-  call: { temperature: 0, json: jsonForm('hints', z.object({ hints: z.array(z.object({ task: z.string(), hint: z.string() })) })) },
+  call: { temperature: 0, json: form },
   prompt: (input, room) =>
     fitted([], room.tokens, (cut) =>
       asked(
@@ -33,7 +40,8 @@ export const hintsAsk: Ask<Input, Extract<TaskOutput, { kind: 'hints' }>> = {
     if ('faults' in read) return read;
     const found = read.output.hints.flatMap(({ task, hint }) => {
       const answer = named(task, input.answers);
-      return answer ? [[answer.taskId, hint?.trim().slice(0, longestHint) ?? ''] as const] : [];
+      const words = hint?.trim().slice(0, longestHint) ?? '';
+      return answer ? [[answer.taskId, isEcho(words) ? '' : words] as const] : [];
     });
     if (found.length === 0 && read.output.hints.length > 0)
       return {

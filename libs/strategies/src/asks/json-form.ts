@@ -16,6 +16,30 @@ export function jsonForm(name: string, reply: z.ZodType): JsonForm {
   };
 }
 
+/** Most names that a form lists; servers limit the values of an enum (OpenAI: 1,000 in a schema, 250 if they are long together). */
+const mostNames = 200;
+/** Most forms that are kept for one question. */
+const mostForms = 100;
+
+/**
+ * The form of a reply in which a member is one of the names that an input allows, such as the ids of its tasks: a server that follows
+ * the form cannot write another one. `reply` gets the schema of such a name. A form is kept for each list of names.
+ */
+export function formNaming<In>(name: string, names: (input: In) => readonly string[], reply: (one: z.ZodType<string>) => z.ZodType) {
+  const forms = new Map<string, JsonForm>();
+  return (input: In): JsonForm => {
+    const allowed = [...new Set(names(input))];
+    const key = JSON.stringify(allowed);
+    const kept = forms.get(key);
+    if (kept) return kept;
+    const isListed = allowed.length > 0 && allowed.length <= mostNames;
+    const form = jsonForm(name, reply(isListed ? z.enum(allowed) : z.string()));
+    if (forms.size >= mostForms) forms.clear();
+    forms.set(key, form);
+    return form;
+  };
+}
+
 function formOf(name: string, reply: z.ZodType): JsonForm['json_schema'] {
   const { $schema: _, ...schema } = z.toJSONSchema(reply, { target: 'draft-7' }) as JsonSchema;
   return { name, schema, strict: isStrict(schema) };

@@ -102,8 +102,9 @@ describe('a verdict of the critic', () => {
 
 describe('the asks of the judges', () => {
   it('send servers the form of the replies that are JSON, and require every member', () => {
-    for (const { call } of [hintsAsk, scoreAsk, criticAsk]) expect(call?.json?.json_schema.strict).toBe(true);
-    expect(criticAsk.call!.json!.json_schema.schema).toEqual({
+    for (const { call } of [hintsAsk, scoreAsk, criticAsk])
+      expect(call?.json?.({ answers: [], pairs: [] } as never).json_schema.strict).toBe(true);
+    expect(criticAsk.call!.json!({} as never).json_schema.schema).toEqual({
       type: 'object',
       properties: {
         verdict: { type: 'string', enum: ['confirmed', 'corrected'] },

@@ -2,9 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import { planAsk } from './plan.js';
 import { reAsked } from './re-ask.js';
 
+const formOf = (experts: object, capabilities: readonly string[]) =>
+  planAsk.call!.json!({ request: { template: { experts, capabilities } } } as never);
+
 describe('the ask for a plan', () => {
   it('sends servers its form, without restricting the arguments of tools', () => {
-    const { name, strict, schema } = planAsk.call!.json!.json_schema;
+    const { name, strict, schema } = formOf({ general: {} }, ['mcp']).json_schema;
     expect({ name, strict }).toEqual({ name: 'plan', strict: false });
     expect(schema).toMatchObject({
       type: 'object',
@@ -14,13 +17,18 @@ describe('the ask for a plan', () => {
           items: {
             required: ['id', 'task', 'capability'],
             additionalProperties: false,
-            properties: { mcp_args: { type: 'object', additionalProperties: {} } },
+            properties: { capability: { enum: ['expert.general', 'mcp'] }, mcp_args: { type: 'object', additionalProperties: {} } },
           },
         },
       },
     });
     // Several servers refuse a schema with this keyword.
     expect(JSON.stringify(schema)).not.toContain('propertyNames');
+  });
+  it('makes the form once for the same capabilities, and lists no more names than servers accept', () => {
+    expect(formOf({ law: {} }, [])).toBe(formOf({ law: {} }, []));
+    const many = Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`c${n}`, {}]));
+    expect(JSON.stringify(formOf(many, []).json_schema)).not.toContain('enum');
   });
 });
 

@@ -1,9 +1,10 @@
 import { Complexity, GapDetected, PlannedTask, PlanRequested } from '@conclave/contracts';
+import { capabilitiesOf } from '@conclave/loop';
 import * as z from 'zod';
 import { plannerPrompt } from '../prompts/planner-prompt.js';
 import { readPlan } from '../replies/plan-reply.js';
 import type { Ask } from './ask.js';
-import { jsonForm } from './json-form.js';
+import { formNaming } from './json-form.js';
 
 const PlanInput = z.object({
   request: PlanRequested.schema,
@@ -15,23 +16,28 @@ const Plan = z.object({
   searchQuestion: z.string().nullable().describe('standalone question for follow-ups, or null'),
 });
 
-/** Schema of the reply. Tool arguments may be anything, so it cannot be strict. */
-const Reply = z.object({
-  tasks: z.array(
+/** Form of the reply. Tool arguments may be anything, so it cannot be strict. */
+const form = formNaming(
+  'plan',
+  ({ request }: z.infer<typeof PlanInput>) => capabilitiesOf(request.template),
+  (capability) =>
     z.object({
-      id: z.string(),
-      task: z.string(),
-      capability: z.string(),
-      search_query: z.string().optional(),
-      needs: z.array(z.string()).optional(),
-      mcp_tool: z.string().optional(),
-      mcp_args: z.looseObject({}).optional(),
-      metadata_filters: z.object({}).catchall(z.string()).optional(),
-      redoes: z.union([z.string(), z.array(z.string())]).optional(),
+      tasks: z.array(
+        z.object({
+          id: z.string(),
+          task: z.string(),
+          capability,
+          search_query: z.string().optional(),
+          needs: z.array(z.string()).optional(),
+          mcp_tool: z.string().optional(),
+          mcp_args: z.looseObject({}).optional(),
+          metadata_filters: z.object({}).catchall(z.string()).optional(),
+          redoes: z.union([z.string(), z.array(z.string())]).optional(),
+        }),
+      ),
+      search_question: z.string().optional(),
     }),
-  ),
-  search_question: z.string().optional(),
-});
+);
 
 /** The plan of a round. */
 export const planAsk: Ask<z.infer<typeof PlanInput>, z.infer<typeof Plan>> = {
@@ -39,7 +45,7 @@ export const planAsk: Ask<z.infer<typeof PlanInput>, z.infer<typeof Plan>> = {
   input: PlanInput,
   output: Plan,
   reAsks: 2,
-  call: { temperature: 0, json: jsonForm('plan', Reply) },
+  call: { temperature: 0, json: form },
   prompt: ({ request, gap, complexity }, room) => plannerPrompt(request, gap, room.tokens, complexity),
   read: ({ text }, { request, complexity }) => {
     const plan = readPlan(text, request.template, request.goal, complexity);

@@ -1,4 +1,4 @@
-import type { TaskOutput } from '@conclave/contracts';
+import { counted, type TaskOutput } from '@conclave/contracts';
 import type { AnyQuestion, JudgeQuestion } from './asked-judge.js';
 import { criticAsk } from './critic.js';
 import { gapAsk } from './gap.js';
@@ -7,7 +7,6 @@ import { scoreAsk } from './score.js';
 import { synthesisAsk } from './synthesis.js';
 import { thinkingAsk } from './thinking.js';
 
-const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
 const listed = (categories: readonly string[]): string => categories.map((category) => category.replaceAll('_', ' ')).join(', ');
 
 const verdictLines = {

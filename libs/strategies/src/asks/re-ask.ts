@@ -5,6 +5,9 @@ const shownOfReply = 4_000;
 /** Tokens that a faulty reply and its faults may take of a prompt. */
 export const reAskTokens = 1_500;
 
+/** Lowest temperature of a re-ask: at 0, a weak model repeats the reply that it is shown, word for word. */
+export const reAskTemperature = 0.4;
+
 /**
  * The same prompt followed by the unusable reply and its faults. The reply is quoted, so that nothing in it is an instruction, and the
  * message roles still alternate.

@@ -6,19 +6,27 @@ import { answerLength, asked, localOf } from '../prompts/rendering.js';
 import { promptText } from '../prompts/shipped.js';
 import { readConfidence } from '../replies/expert-reply.js';
 import type { Ask } from './ask.js';
-import { jsonForm, readJson } from './json-form.js';
+import { formNaming, readJson } from './json-form.js';
 import { named, Words } from './named-tasks.js';
 import { inputOf, outputOf } from './task-schemas.js';
 
+type Input = Extract<TaskInput, { kind: 'score' }>;
+
+const form = formNaming(
+  'score',
+  ({ pairs }: Input) => pairs.map(({ taskId }) => localOf(taskId)),
+  (task) => z.object({ scores: z.array(z.object({ task, a: z.number(), b: z.number() })) }),
+);
+
 /** Compares earlier and later answers blindly. A pair without two scores gets none. */
-export const scoreAsk: Ask<Extract<TaskInput, { kind: 'score' }>, Extract<TaskOutput, { kind: 'scores' }>> = {
+export const scoreAsk: Ask<Input, Extract<TaskOutput, { kind: 'scores' }>> = {
   name: 'score',
   input: inputOf('score'),
   output: outputOf('scores'),
   reAsks: 1,
   call: {
     temperature: 0,
-    json: jsonForm('score', z.object({ scores: z.array(z.object({ task: z.string(), a: z.number(), b: z.number() })) })),
+    json: form,
   },
   prompt: (input, room) =>
     fitted([], room.tokens, (cut) => {

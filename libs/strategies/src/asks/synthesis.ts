@@ -58,7 +58,8 @@ class AnswerText implements TextFilter {
   constructor(private readonly input: Input) {
     const own = [input.question, input.system ?? '', ...input.conversation.map(({ content }) => content)].join('\n');
     this.quotes = new QuoteFilter(own, input.answers.map(answerLabel));
-    this.citations = input.onlyKnown && !wantsJson(input) ? new KnownCitations(input.facts.length, own) : null;
+    const isFiltered = (input.onlyKnown === true || input.facts.length === 0) && !wantsJson(input);
+    this.citations = isFiltered ? new KnownCitations(input.facts.length, own) : null;
   }
 
   push(text: string): string {

@@ -1,6 +1,7 @@
 import type { Draft, Fact, TaskInput, TaskInputDraft } from '@conclave/contracts';
 import { actionKey, actionOf, currentFacts, isExpert, isJudge, type TaskState } from '@conclave/loop';
 import { inputOfTask } from '../capabilities/declared.js';
+import { bounded, oneLine } from '../prompts/quoting.js';
 import { answerLabel } from '../prompts/rendering.js';
 import { contradictions } from './contradictions.js';
 import { categoryOf, heard, sureFrom, type CommitteeView } from './own.js';
@@ -91,13 +92,23 @@ export const gapInput = (view: CommitteeView, draft: Draft | null): TaskInputDra
     .sort((a, b) => b.epoch - a.epoch),
   experts: heardTasks(view)
     .slice(0, answersInPrompt)
-    .map(([, task]) => ({
+    .map(([taskId, task]) => ({
       category: categoryOf(task),
       task: task.spec.task,
       confidence: task.result!.confidence ?? 0,
       gaps: [...task.result!.gaps],
+      ...(draft ? {} : answerBeyond(view, taskId, task.result!.text)),
     })),
 });
+
+/** Characters of an answer that the gap check sees. */
+const answerForGap = 800;
+
+/** An answer that says more than its finding, which is all that the facts hold of it: the rest may fill the gap. */
+function answerBeyond(view: CommitteeView, taskId: string, answer: string): { answer?: string } {
+  const finding = known(view).find((fact) => fact.taskId === taskId)?.text ?? '';
+  return answer.trim().length > finding.length + 20 ? { answer: bounded(oneLine(answer), answerForGap) } : {};
+}
 
 export const hintsInput = (view: CommitteeView, unsure: readonly (readonly [string, TaskState])[]): TaskInputDraft => ({
   kind: 'hints',

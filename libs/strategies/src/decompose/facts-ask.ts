@@ -30,13 +30,15 @@ export type CitedFacts = z.infer<typeof CitedFacts>;
 
 const Reply = z.strictObject({ facts: z.array(z.strictObject({ fact: z.string(), source: z.int() })) });
 
+const form = jsonForm('facts', Reply);
+
 /** Writes down what passages say about a sub-topic. */
 export const factsAsk: Ask<FactsAsked, CitedFacts> = {
   name: 'subtopic',
   input: z.custom<FactsAsked>(),
   output: CitedFacts,
   reAsks: 1,
-  call: { temperature: 0, json: jsonForm('facts', Reply) },
+  call: { temperature: 0, json: () => form },
   prompt: ({ topic, goal, passages }, { tokens, prompts }) => {
     const share = Math.floor((Math.min(tokens, 24_000) * 2) / Math.max(1, passages.length));
     const length = Math.max(200, Math.min(passageLength, share));

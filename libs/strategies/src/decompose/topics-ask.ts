@@ -2,7 +2,7 @@ import { PlannedTask, promptMarks as marks, Synthesis } from '@conclave/contract
 import * as z from 'zod';
 import type { Ask } from '../asks/ask.js';
 import type { PlanAsked, PlanSaid } from '../asks/asked-judge.js';
-import { jsonForm } from '../asks/json-form.js';
+import { formNaming } from '../asks/json-form.js';
 import { fitted, type Cut } from '../prompts/fitting.js';
 import { asData, bounded, dataRule, oneLine, sections, transcript, type PromptMessage } from '../prompts/quoting.js';
 import { asked as messages } from '../prompts/rendering.js';
@@ -10,10 +10,15 @@ import { promptText } from '../prompts/shipped.js';
 import { TopicsAsked, TopicsContent } from './topics.js';
 import { readTopics } from './topics-reply.js';
 
-const Reply = z.strictObject({
-  topics: z.array(z.strictObject({ topic: z.string(), query: z.string(), collections: z.array(z.string()) })),
-  synthesis: Synthesis,
-});
+const form = formNaming(
+  'topics',
+  ({ asked }: PlanAsked) => TopicsAsked.parse(asked).collections.map(({ name }) => name),
+  (collection) =>
+    z.strictObject({
+      topics: z.array(z.strictObject({ topic: z.string(), query: z.string(), collections: z.array(collection) })),
+      synthesis: Synthesis,
+    }),
+);
 
 /** Splits a question into sub-topics. */
 export const topicsAsk: Ask<PlanAsked, PlanSaid> = {
@@ -22,7 +27,7 @@ export const topicsAsk: Ask<PlanAsked, PlanSaid> = {
   input: z.custom<PlanAsked>(),
   output: z.object({ tasks: z.array(PlannedTask), content: TopicsContent }),
   reAsks: 2,
-  call: { temperature: 0, json: jsonForm('topics', Reply) },
+  call: { temperature: 0, json: form },
   prompt: ({ request, asked }, room) => fitted(request.conversation, room.tokens, (cut) => render(request, TopicsAsked.parse(asked), cut)),
   read: ({ text }, { asked }) => readTopics(text, TopicsAsked.parse(asked)),
 };

@@ -1,6 +1,7 @@
 import type { Synthesis } from '@conclave/contracts';
 import type { ParsedReply } from '../asks/ask.js';
 import type { PlanSaid } from '../asks/asked-judge.js';
+import { isEcho } from '../prompts/echoes.js';
 import { oneLine, bounded } from '../prompts/quoting.js';
 import { jsonIn } from '../replies/json-reply.js';
 import { isObject, type Loose } from '../replies/names.js';
@@ -44,7 +45,8 @@ export function readTopics(reply: string, { most, collections }: TopicsAsked): P
     if (topic && !topics.has(key!)) topics.set(key!, topic);
     if (topics.size === most) break;
   }
-  if (topics.size === 0) return { faults: ['No sub-topic has a "topic" or a "query".'] };
+  if (topics.size === 0)
+    return { faults: ['No sub-topic has a "topic" or a "query" of its own. Write words of the question, not those of the format.'] };
   const word = said['synthesis'] ?? said['synthesis_strategy'] ?? said['strategy'];
   const synthesis = (typeof word === 'string' ? syntheses[word.trim().toLowerCase()] : undefined) ?? 'merge';
   const tasks = [...topics.values()].map(({ topic, query, collections: named }, index) => topicTask(index + 1, topic, query, named));
@@ -55,7 +57,7 @@ export function readTopics(reply: string, { most, collections }: TopicsAsked): P
 function topicOf(entry: unknown, offered: TopicsAsked['collections']): Topic | null {
   const said: Loose = isObject(entry) ? entry : { topic: entry };
   const words = (...names: readonly string[]): string => {
-    const found = names.map((name) => said[name]).find((text) => typeof text === 'string' && text.trim() !== '');
+    const found = names.map((name) => said[name]).find((text) => typeof text === 'string' && text.trim() !== '' && !isEcho(text));
     return typeof found === 'string' ? oneLine(found) : '';
   };
   const topic = words('topic', 'title', 'name', 'query', 'search_query', 'question');

@@ -1,6 +1,6 @@
 /** Default categories and their system prompts; a template may replace each. */
 export const expertPrompts: Readonly<Record<string, string>> = {
-  general: 'Answer clearly and to the point. Use the evidence where it helps and say where it does not.',
+  general: 'Answer clearly and to the point. Where evidence is given, use it where it helps and say where it does not.',
   math: 'Work step by step and check the result by a second way. Give exact values before rounded ones.',
   technical_support: 'Find the most likely cause first, then the steps to confirm and to fix it, safest first.',
   creative_writer: 'Write with a clear voice and concrete images. Keep to the form and length asked for.',

@@ -18,6 +18,18 @@ function renderExpert(input: Input<'expert'>, cut: Cut, overrides: Overrides): r
   // An expert that writes the final answer follows the client's system message; others only see it.
   const final = input.final === true;
   const { attachments = [] } = input;
+  const user = sections(
+    !final && cut.conversation.length > 0 ? `${marks.conversation}\n${asData(transcript(cut.conversation))}` : null,
+    !final && input.system ? `The client's system message, for context:\n${asData(bounded(input.system, 2_000))}` : null,
+    `${marks.question} ${input.goal}`,
+    `${marks.task} ${input.task}`,
+    input.evidence.length > 0 ? `${marks.evidence}\n${asData(numberedFacts(input.evidence, factLengths(cut.scale)))}` : null,
+    input.previous ? `${marks.refinement.previous}\n${asData(bounded(input.previous, Math.round(answerLength * cut.scale)))}` : null,
+    input.hints ? `${marks.refinement.hints}\n${asData(bounded(input.hints, 2_000))}` : null,
+    attachments.length > 0 ? `Attached to the question: ${namesOf(attachments)}` : null,
+  );
+  // Weak models write about evidence, and repeat the marks of quoted data, when they are told of what is not there.
+  const quotesData = user.includes(marks.data.open) || attachments.length > 0;
   return [
     {
       role: 'system',
@@ -26,25 +38,14 @@ function renderExpert(input: Input<'expert'>, cut: Cut, overrides: Overrides): r
         input.prompt,
         promptText('expert', overrides),
         input.marked === false ? null : expertFormat,
-        dataRule,
+        quotesData ? dataRule : null,
         final && input.system ? `System message of the client:\n${input.system}` : null,
       ),
     },
     ...(final ? cut.conversation : []),
     {
       role: 'user',
-      content: sections(
-        !final && cut.conversation.length > 0 ? `${marks.conversation}\n${asData(transcript(cut.conversation))}` : null,
-        !final && input.system ? `The client's system message, for context:\n${asData(bounded(input.system, 2_000))}` : null,
-        `${marks.question} ${input.goal}`,
-        `${marks.task} ${input.task}`,
-        input.evidence.length > 0
-          ? `${marks.evidence}\n${asData(numberedFacts(input.evidence, factLengths(cut.scale)))}`
-          : `${marks.evidence} none`,
-        input.previous ? `${marks.refinement.previous}\n${asData(bounded(input.previous, Math.round(answerLength * cut.scale)))}` : null,
-        input.hints ? `${marks.refinement.hints}\n${asData(bounded(input.hints, 2_000))}` : null,
-        attachments.length > 0 ? `Attached to the question: ${namesOf(attachments)}` : null,
-      ),
+      content: user,
       ...(attachments.length > 0
         ? { attached: referencesTo(attachments, Math.round(filesLength * cut.scale), `${input.goal}\n${input.task}`) }
         : {}),

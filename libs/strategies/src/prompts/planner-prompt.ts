@@ -7,7 +7,8 @@ import { canSee, hasImage } from '../committee/vision.js';
 import { namesOf } from './attached.js';
 import { fitted, type Cut } from './fitting.js';
 import { asData, bounded, dataRule, factLengths, numberedFacts, oneLine, sections, transcript, type PromptMessage } from './quoting.js';
-import { plannerBounds, promptText } from './shipped.js';
+import { plannerValues } from './planner-examples.js';
+import { promptText } from './shipped.js';
 
 /** Input of a planner's prompt. */
 export type PlannerRequest = z.input<(typeof PlanRequestedSpec)['schema']>;
@@ -54,9 +55,10 @@ function render(request: PlannerRequest, gap: GapDetected['data'] | null, cut: C
   const { template } = request;
   const overrides = template.prompts ?? {};
   const system = sections(
-    gap ? iterationBlock(gap, cut.scale) : null,
+    gap ? iterationBlock(gap, template.capabilities, cut.scale) : null,
     marks.roles.planner,
-    template.planner.prompt ?? promptText('planner', overrides, plannerBounds(mostExperts(template as Template, complexity))),
+    template.planner.prompt ??
+      promptText('planner', overrides, plannerValues(template as Template, mostExperts(template as Template, complexity))),
     !gap && request.conversation.length > 0 ? followUpRule : null,
     `${marks.capabilities}\n${catalogueOf(template)}`,
     dataRule,
@@ -84,13 +86,22 @@ function latestFirst(facts: readonly Fact[]): readonly Fact[] {
   return tasks.flatMap((id) => facts.filter(({ taskId }) => taskId === id));
 }
 
+/** Names of what fetches data, and the capabilities behind them. */
+const fetching = { web_researcher: ['research'], precision_tools: ['mcp', 'math'] } as const satisfies Readonly<
+  Record<string, readonly string[]>
+>;
+
 /** The context block of a re-plan, with the detector's next focus and earlier attempts. */
-function iterationBlock(gap: GapDetected['data'], scale: number): string {
+function iterationBlock(gap: GapDetected['data'], capabilities: readonly string[], scale: number): string {
+  const sources = Object.entries(fetching).flatMap(([name, by]) => (by.some((one) => capabilities.includes(one)) ? [name] : []));
   const findings = numberedFacts(
     latestFirst(currentFacts(gap.memory)).slice(0, mostFacts),
     factLengths(scale, { text: 500, toolResult: 2_000 }),
   );
-  const tried = gap.memory.tried.map((action) => `- ${bounded(oneLine(action.argument), 200)}`);
+  const tried = gap.memory.tried.map(
+    ({ argument, error }) =>
+      `- ${bounded(oneLine(argument), 200)}${error === undefined ? '' : ` -> failed: ${bounded(oneLine(error), 200)}`}`,
+  );
   return [
     marks.replan.head(gap.iteration, gap.max),
     marks.replan.established,
@@ -99,7 +110,7 @@ function iterationBlock(gap: GapDetected['data'], scale: number): string {
     asData(bounded(gap.gap, 1_000)),
     marks.replan.instructions,
     'Do NOT repeat subtasks that are already answered.',
-    'Use web_researcher or precision_tools to fetch missing data.',
+    ...(sources.length > 0 ? [`Use ${sources.join(' or ')} to fetch missing data.`] : []),
     `${marks.replan.nextFocus} ${bounded(gap.nextFocus.replace(/\s+/g, ' '), 400)}`,
     ...resultLines(gap.results ?? []),
     marks.replan.tried,

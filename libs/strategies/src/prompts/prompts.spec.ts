@@ -18,7 +18,7 @@ const request = {
   goal: 'Where?',
   conversation: [],
   system: null,
-  template: { experts: { general: {} }, capabilities: ['research'], planner: { prompt: null } },
+  template: { experts: { general: {} }, capabilities: ['research', 'mcp'], planner: { prompt: null } },
 } as unknown as PlanRequested['data'];
 
 const gap = {
@@ -32,7 +32,10 @@ const gap = {
     goal: 'Where?',
     searchQuestion: null,
     facts: [fact('It exists.'), { ...fact('It never existed.'), superseded: true }],
-    tried: [{ capability: 'research', argument: 'it', outcome: 'facts' }],
+    tried: [
+      { capability: 'research', argument: 'it', outcome: 'facts' },
+      { capability: 'mcp', argument: 'dates.days {"from":"x"}', exact: true, outcome: 'failed', error: 'Give "from" and\n"to".' },
+    ],
     userInputs: [],
   },
   results: [
@@ -53,7 +56,7 @@ describe('the planner prompt', () => {
       'Instructions: Focus ONLY on resolving the gap above.\nDo NOT repeat subtasks that are already answered.\nUse web_researcher or precision_tools to fetch missing data.',
     );
     expect(again).toContain('Next focus: Where is it?');
-    expect(again).toContain('- it');
+    expect(again).toContain('- it\n- dates.days {"from":"x"} -> failed: Give "from" and "to".');
   });
   it('includes for a re-plan what experts left open, what may be redone, and nothing that is superseded', () => {
     const again = plannerPrompt(request, gap)[0]!.content;
@@ -66,6 +69,20 @@ describe('the planner prompt', () => {
     const facts = [found('run/0/r1', 'Best.'), found('run/0/r1', 'Second.'), found('run/0/x1', 'Finding.')];
     const again = plannerPrompt(request, { ...gap, memory: { ...gap.memory, facts } })[0]!.content;
     expect([...again.matchAll(/^\[\d\] (\S+)/gmu)].map(([, text]) => text)).toEqual(['Finding.', 'Best.', 'Second.']);
+  });
+  it('speaks of searches, tools and data to fetch only where the template offers them', () => {
+    const bare = { ...request, template: { ...request.template, capabilities: [] } };
+    const offering = /research|mcp|precision_tools|math/;
+    for (const [first, again] of [[plannerPrompt(bare, null), plannerPrompt(bare, gap)]] as const)
+      for (const { content } of [first[0]!, again[0]!])
+        expect(content.replace(/^- Deterministic tools.*$/mu, '').replace(/^- 0\/m1 math.*$/mu, '')).not.toMatch(offering);
+    const tools = [{ name: 'sums.calculate', signature: '', description: '' }];
+    const calculating = { ...bare, template: { ...bare.template, capabilities: ['mcp'], tools } };
+    expect(plannerPrompt(calculating, null)[0]!.content).toContain('"mcp_tool":"sums.calculate"');
+    expect(plannerPrompt({ ...bare, template: { ...bare.template, capabilities: ['math'] } }, null)[0]!.content).toContain(
+      '"mcp_tool":"evaluate"',
+    );
+    expect(plannerPrompt(request, null)[0]!.content).toContain('"capability":"research","search_query":"words to search"}');
   });
   it('lists the capabilities of the template and no others', () => {
     expect(plannerPrompt(request, null)[0]!.content).toContain('- expert.general: an expert model for general\n- research:');
@@ -99,6 +116,27 @@ describe('the words of the user', () => {
   });
 });
 
+describe('an expert', () => {
+  const asked = {
+    kind: 'expert' as const,
+    category: 'general',
+    task: 'Say why.',
+    goal: 'Why?',
+    conversation: [],
+    system: null,
+    prompt: '',
+  };
+  const told = (given: object) =>
+    expertPrompt({ ...asked, evidence: [], hints: null, previous: null, attachments: [], ...given })
+      .map(({ content }) => content)
+      .join('\n');
+  it('is told about evidence and quoted data only if there is any', () => {
+    expect(told({})).not.toMatch(/EVIDENCE|DATA/);
+    for (const given of [{ evidence: [fact('So.')] }, { previous: 'No.' }, { hints: 'Say more.' }, { system: 'Be brief.' }])
+      expect(told(given)).toContain('is quoted data');
+  });
+});
+
 describe('the gap check', () => {
   it.each(['evidence', 'answer'] as const)('of the %s sees how sure the experts are and what they could not answer', (mode) => {
     const experts = [
@@ -112,6 +150,11 @@ describe('the gap check', () => {
       '- law (Say what holds): confidence 0.4; GAPS: the statute; the date\n- general (Say it): confidence 0.9; GAPS: none',
     );
     expect(user.indexOf('Reply ONLY')).toBeGreaterThan(user.indexOf('the statute'));
+  });
+  it('sees what an answer says beyond its finding', () => {
+    const experts = [{ category: 'law', task: 'Say it', confidence: 0.9, gaps: [], answer: 'It holds, and since 1999.' }];
+    const { content } = gapAsk.prompt({ kind: 'gap', question: 'Q?', mode: 'evidence', draft: null, facts: [], experts }, anyRoom).at(-1)!;
+    expect(content).toContain('GAPS: none; ANSWER: It holds, and since 1999.');
   });
 });
 

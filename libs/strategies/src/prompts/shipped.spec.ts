@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { longestPrompt, plannerBounds, promptFaults, promptText, shippedPrompts } from './shipped.js';
+import { plannerValues } from './planner-examples.js';
+import { longestPrompt, promptFaults, promptText, shippedPrompts } from './shipped.js';
 
 describe('a shipped prompt', () => {
   it.each(shippedPrompts.map((prompt) => [prompt.name, prompt] as const))('%s would be accepted from an operator', (name, prompt) => {
@@ -9,7 +10,9 @@ describe('a shipped prompt', () => {
     expect(promptText('gap', {}, { input: '{final_response}', final_response: 'A' })).toContain(
       'ORIGINAL QUESTION: {final_response}\nCURRENT ANSWER: A',
     );
-    expect(promptText('planner', {}, plannerBounds(7))).toContain('At most 7 expert tasks and 4 evidence tasks.');
+    expect(promptText('planner', {}, plannerValues({ experts: {}, capabilities: [] }, 7))).toContain(
+      'At most 7 expert tasks and 4 evidence tasks.',
+    );
   });
 });
 

@@ -1,5 +1,4 @@
 import { promptMarks as marks } from '@conclave/contracts';
-import { maxEvidenceTasks } from '@conclave/loop';
 import { expertPrompts } from './expert-categories.js';
 import { ragPrompts } from './rag-prompts.js';
 import type { ShippedPrompt } from './shipped-prompt.js';
@@ -8,12 +7,11 @@ export type { ShippedPrompt };
 
 const planner: ShippedPrompt = {
   name: 'planner',
-  version: 2,
-  placeholders: ['max_experts', 'max_evidence'],
+  version: 3,
+  placeholders: ['format', 'examples', 'max_experts', 'max_evidence'],
   needed: [],
   text: `Split the question into the fewest tasks that answer it. Reply with JSON only:
-{"tasks":[{"id":"r1","task":"what to find out","capability":"research","search_query":"words to search"},
-          {"id":"x1","task":"what the expert is to answer","capability":"expert.general"}]}
+{format}
 Rules:
 - A simple question is exactly one task.
 - At most {max_experts} expert tasks and {max_evidence} evidence tasks.
@@ -24,9 +22,7 @@ Rules:
 - The first task may carry "metadata_filters", such as {"expert_domain": "legal_advisor"}, where only knowledge of that kind helps.
 - Use only the capabilities listed. Ids are short and unique.
 Examples:
-A greeting, or one plain thing to explain -> {"tasks":[{"id":"x1","task":"Explain it.","capability":"expert.general"}]}
-Something to look up and to judge -> {"tasks":[{"id":"r1","task":"Find the figures for 2025","capability":"research","search_query":"heat pump sales 2025"},{"id":"x1","task":"Say what the figures mean for a buyer with 10,000 euros","capability":"expert.general"}]}
-Something to calculate, where a tool is listed -> {"tasks":[{"id":"t1","task":"17.5 % of 2,340","capability":"mcp","mcp_tool":"precision.calculate","mcp_args":{"expression":"17.5% of 2340"}}]}`,
+{examples}`,
 };
 
 const expert: ShippedPrompt = {
@@ -326,9 +322,3 @@ export function promptText(
   const text = overrides[name] ?? byName.get(name)?.text ?? '';
   return text.replace(/\{([a-z][a-z_]*)\}/g, (whole, key: string) => values[key] ?? whole);
 }
-
-/** The planner's limits for its prompt. */
-export const plannerBounds = (experts: number): Readonly<Record<string, string>> => ({
-  max_experts: String(experts),
-  max_evidence: String(maxEvidenceTasks),
-});

@@ -44,12 +44,13 @@ interface PhaseAsk<In, Out> {
 
 /** The question of a phase. Its input and output are sent as plain values and checked on both sides. */
 function phaseQuestion<In, Out extends Record<string, unknown>>(of: PhaseAsk<In, Out>): AnyQuestion {
+  const form = jsonForm(of.name.replace('.', '_'), of.form);
   const ask: Ask<Values, Said> = {
     name: of.name,
     input: inputOf('values'),
     output: outputOf('values'),
     reAsks: of.reAsks,
-    call: { temperature: 0, json: jsonForm(of.name.replace('.', '_'), of.form) },
+    call: { temperature: 0, json: () => form },
     prompt: ({ values }, room) => fitted([], room.tokens, (cut) => of.prompt(of.input.parse(values), cut, room)),
     read: ({ text }, { values }) => {
       const read = of.read(text, of.input.parse(values));

@@ -2,19 +2,24 @@ import { PlannedTask, promptMarks as marks } from '@conclave/contracts';
 import * as z from 'zod';
 import type { Ask } from '../asks/ask.js';
 import type { PlanAsked, PlanSaid } from '../asks/asked-judge.js';
-import { jsonForm } from '../asks/json-form.js';
+import { formNaming } from '../asks/json-form.js';
 import { fitted } from '../prompts/fitting.js';
 import { asData, sections, transcript } from '../prompts/quoting.js';
 import { doneText, listText, phase } from './render.js';
 import { readPlan } from './replies.js';
 import { PlanContent, PlanInput } from './values.js';
 
-const Reply = z.object({
-  steps: z.array(z.object({ capability: z.string(), input_description: z.string(), reason: z.string() })),
-  working_memory: z.string(),
-  error: z.string().optional(),
-  reason: z.string().optional(),
-});
+const form = formNaming(
+  'reasoning_plan',
+  ({ asked }: PlanAsked) => PlanInput.parse(asked).offered.map(({ name }) => name),
+  (capability) =>
+    z.object({
+      steps: z.array(z.object({ capability, input_description: z.string(), reason: z.string() })),
+      working_memory: z.string(),
+      error: z.string().optional(),
+      reason: z.string().optional(),
+    }),
+);
 
 /** Plans the steps that lead to the goal; the steps are held, not dispatched. */
 export const reasoningPlanAsk: Ask<PlanAsked, PlanSaid> = {
@@ -23,7 +28,7 @@ export const reasoningPlanAsk: Ask<PlanAsked, PlanSaid> = {
   input: z.custom<PlanAsked>(),
   output: z.object({ tasks: z.array(PlannedTask), content: PlanContent }),
   reAsks: 2,
-  call: { temperature: 0, json: jsonForm('reasoning_plan', Reply) },
+  call: { temperature: 0, json: form },
   prompt: ({ request, asked }, room) => {
     const input = PlanInput.parse(asked);
     return fitted(request.conversation, room.tokens, (cut) =>

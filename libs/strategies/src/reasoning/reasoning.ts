@@ -144,11 +144,18 @@ function overrideOf(
   return { override, input: found.tool && isObject(args) ? { query: null, tool: skill, args } : words };
 }
 
+/** Without a fact, the working memory is what the model itself makes of the question; null if it is empty, too. */
+function fromMemory(memory: string, epoch: number, unwritten: string | null, reason: string): Draft | null {
+  if (memory.trim() === '') return null;
+  const text = `${memory.trim()}\n\nNo step has confirmed this. Why it stopped: ${reason}`;
+  return { text, sources: [], insight: null, cutShort: false, epoch, unwritten: unwritten ?? '' };
+}
+
 /** The answer without a model: what was found, and why the run stopped. */
 function lastAnswer({ own, run }: ReasoningView, reason: string): Draft | null {
   if (own.draft) return own.draft;
   const facts = currentFacts(run.memory).slice(-10);
-  if (facts.length === 0) return null;
+  if (facts.length === 0) return fromMemory(own.memory, run.epoch, own.unwritten, reason);
   const lines = facts.map(({ text }, index) => `- ${bounded(oneLine(text), 400)} [${index + 1}]`);
   const sources = facts.map(({ source }, index) => `[${index + 1}] ${source.title}${source.url ? ` — ${source.url}` : ''}`);
   const parts = [`What was found so far:\n${lines.join('\n')}`, `Why it stopped: ${reason}`, `Sources:\n${sources.join('\n')}`];
@@ -258,7 +265,8 @@ export const reasoning: AskingStrategy<Own> = {
     const { own, run } = view;
     if (run.ending) {
       if (own.draft) return [{ do: 'say', draft: own.draft }];
-      const mayWrite = own.unwritten === null && run.memory.facts.length > 0;
+      // Without a fact, the working memory may hold the answer all the same.
+      const mayWrite = own.unwritten === null && (run.memory.facts.length > 0 || own.memory.trim() !== '');
       return mayWrite ? [{ do: 'judge', name: 'synthesis', from: 'reserve', stream: 'live', composes: true }] : [];
     }
     const changes = recorded(view);

@@ -1,7 +1,9 @@
 import type { Rubric } from '@conclave/contracts';
 import type { ParsedReply } from '../asks/ask.js';
+import { isEcho } from '../prompts/echoes.js';
 import { jsonIn } from '../replies/json-reply.js';
 import { isObject, type Loose } from '../replies/names.js';
+import { withoutMarks } from '../replies/quoting-marks.js';
 import { longestMemory, type Decision, type PlanContent, type Prepared, type ReasoningStep } from './values.js';
 
 const noJson = 'The reply contains no JSON object. Reply with one JSON object only.';
@@ -16,10 +18,14 @@ const wordsOf = (value: unknown): string => (typeof value === 'string' ? value.t
 const firstWords = (of: Loose, ...names: readonly string[]): string =>
   names.map((name) => wordsOf(of[name])).find((text) => text !== '') ?? '';
 
+/** The first value that does not only repeat the words of the prompt. */
+const ownWords = (of: Loose, ...names: readonly string[]): string =>
+  names.map((name) => wordsOf(of[name])).find((text) => text !== '' && !isEcho(text)) ?? '';
+
 /** The replacement for the working memory in a reply; null if it stays. */
 const memoryIn = (of: Loose): string | null => {
-  const text = firstWords(of, 'working_memory', 'workingMemory', 'memory');
-  return text === '' ? null : text.slice(0, longestMemory);
+  const text = withoutMarks(firstWords(of, 'working_memory', 'workingMemory', 'memory')).trim();
+  return text === '' || isEcho(text) ? null : text.slice(0, longestMemory);
 };
 
 /**
@@ -57,7 +63,7 @@ function stepOf(entry: unknown, names: readonly string[]): ReasoningStep {
   const said = firstWords(given, 'capability', 'skill', 'skill_name', 'tool', 'name') || inStep.trim();
   return {
     capability: namedIn(said, names),
-    input_description: firstWords(given, 'input_description', 'input', 'query', 'description', 'task', 'reason'),
+    input_description: ownWords(given, 'input_description', 'input', 'query', 'description', 'task', 'reason'),
     reason: firstWords(given, 'reason', 'why'),
   };
 }

@@ -19,13 +19,15 @@ type Output = Extract<TaskOutput, { kind: 'values' }>;
 const longestAspect = 300;
 const mostAspects = 6;
 
+const form = jsonForm('sufficiency', Sufficiency.omit({ parsed: true }));
+
 /** Judges whether the facts answer the question: asked about the facts alone, never about a written answer. */
 export const assessAsk: Ask<Input, Output> = {
   name: 'rag.assess',
   input: inputOf('values'),
   output: outputOf('values'),
   reAsks: 2,
-  call: { temperature: 0, json: jsonForm('sufficiency', Sufficiency.omit({ parsed: true })) },
+  call: { temperature: 0, json: () => form },
   prompt: ({ values }, room) => {
     const given = AssessAsked.parse(values);
     return fitted([], room.tokens, (cut) =>

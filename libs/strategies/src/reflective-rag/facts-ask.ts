@@ -21,13 +21,15 @@ const longestFact = 600;
 const passageLength = 8_000;
 const passagesLength = 24_000;
 
+const form = jsonForm('facts', z.object({ facts: z.array(z.object({ fact: z.string(), passage: z.int() })) }));
+
 /** Extracts the facts that bear on the question from the passages of a pass; each has the source of its passage. */
 export const factsAsk: Ask<Input, Evidence> = {
   name: 'rag.facts',
   input: inputOf('values'),
   output: outputOf('evidence'),
   reAsks: 2,
-  call: { temperature: 0, json: jsonForm('facts', z.object({ facts: z.array(z.object({ fact: z.string(), passage: z.int() })) })) },
+  call: { temperature: 0, json: () => form },
   prompt: ({ values }, room) => {
     const given = FactsAsked.parse(values);
     const { passages, query } = given;

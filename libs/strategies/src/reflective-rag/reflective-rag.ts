@@ -13,6 +13,10 @@ import { routeAsk } from './route-ask.js';
 /** Consecutive failed passes after which a run is stuck, and passes without a new fact after which it is stalled. */
 const [stuckPasses, stalledPasses] = [3, 2];
 
+/** Why no pass can be made, and what to do. */
+const nothingToSearch =
+  'there is no collection and no search to look in. Upload documents to a collection, or set `search.corpus` or `search.searxng` in conclave.yaml.';
+
 const classWords: Readonly<Record<RagContent['class'], string>> = {
   factual: 'a question of facts',
   exploratory: 'an open question',
@@ -123,8 +127,7 @@ export const reflectiveRag: AskingStrategy<Own> = {
     const { run, own, template } = view;
     if (run.ending) return finish(view);
     if (own.unaffordable !== null) return [{ do: 'decide', reading: readingOf(view) }];
-    if (placesOf(template).length === 0)
-      return [{ do: 'decide', reading: { by: 'rounds', model: 'stuck', open: 'there is no collection and no search to look in.' } }];
+    if (placesOf(template).length === 0) return [{ do: 'decide', reading: { by: 'rounds', model: 'stuck', open: nothingToSearch } }];
     if (run.plan === null || own.refined !== null) return route;
     const moves = following(view);
     if (moves) return moves;

@@ -16,6 +16,8 @@ const longestQuery = 400;
 
 const Reply = z.object({ class: QuestionClass, collections: z.array(z.string()), query: z.string() });
 
+const form = jsonForm('route', Reply);
+
 /** Asks what kind of question it is and where to look it up. */
 export const routeAsk: Ask<PlanAsked, PlanSaid> = {
   name: 'rag.route',
@@ -23,7 +25,7 @@ export const routeAsk: Ask<PlanAsked, PlanSaid> = {
   input: z.custom<PlanAsked>(),
   output: z.object({ tasks: z.array(PlannedTask), content: RagContent }),
   reAsks: 2,
-  call: { temperature: 0, json: jsonForm('route', Reply) },
+  call: { temperature: 0, json: () => form },
   prompt: ({ request, asked }, room) => fitted(request.conversation, room.tokens, (cut) => render(request, RagAsked.parse(asked), cut)),
   read: ({ text }, { request, asked }) => {
     const route = readRoute(text, RagAsked.parse(asked), request);

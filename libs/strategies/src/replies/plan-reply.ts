@@ -1,8 +1,9 @@
 import type { Complexity, PlannedTask, Template } from '@conclave/contracts';
 import { isExpert } from '@conclave/loop';
 import { capabilityNamed, capabilityOf, faultsOfPlan } from '../capabilities/declared.js';
+import { isEcho } from '../prompts/echoes.js';
 import { jsonIn } from './json-reply.js';
-import { isObject, type Loose } from './names.js';
+import { isObject, toolOf, type Loose } from './names.js';
 import { yamlIn } from './yaml-reply.js';
 
 export type PlanReply =
@@ -14,7 +15,10 @@ const text = (...values: readonly unknown[]): string | null => {
   return found === undefined ? null : String(found).trim();
 };
 
-/** Reads a planner's reply as tasks, or its faults as sentences for the model. `question`: query for a bare `research_needed: true`. */
+/**
+ * Reads a planner's reply as tasks, or its faults as sentences for the model. `question`: query for a bare `research_needed: true`, and for
+ * what only repeats the words of the prompt.
+ */
 export function readPlan(reply: string, template: Template, question: string, complexity: Complexity = 'moderate'): PlanReply {
   const value = planIn(reply);
   if (value === undefined) return { ok: false, faults: ['The reply contains no JSON. Reply with a JSON object {"tasks":[...]} only.'] };
@@ -23,7 +27,10 @@ export function readPlan(reply: string, template: Template, question: string, co
   const entries = list.filter(isObject);
   if (entries.length < list.length) return { ok: false, faults: ['Every task must be a JSON object with id, task and capability.'] };
   const wantsResearch = plan['research_needed'] === true || entries.some((entry) => entry['research_needed'] === true);
-  const drafts = entries.map((entry, index) => readTask(entry, index, template));
+  const drafts = withoutUnavailable(
+    entries.map((entry, index) => readTask(entry, index, template, question)),
+    template,
+  );
   const tasks = drafts.map((draft) => draft.task);
   if (wantsResearch && template.capabilities.includes('research') && !tasks.some((task) => task.capability === 'research'))
     tasks.unshift({
@@ -74,8 +81,38 @@ function listIn(value: unknown, depth = 0): { readonly list: readonly unknown[] 
   return depth < mostWraps && typeof within === 'object' && within !== null ? listIn(within, depth + 1) : { list: null, plan: {} };
 }
 
-function readTask(entry: Loose, index: number, template: Template): { task: PlannedTask; saysNeeds: boolean; faults: readonly string[] } {
-  const query = text(entry['search_query'], entry['query']);
+interface Draft {
+  readonly task: PlannedTask;
+  /** Whether the plan says what the task needs. */
+  readonly saysNeeds: boolean;
+  readonly faults: readonly string[];
+}
+
+/**
+ * Replaces tasks of shipped capabilities that this template does not offer, such as a search where nothing can be searched: weak models
+ * plan them again and again, whatever they are told. They are left out if an expert has a task, otherwise an expert gets them.
+ */
+function withoutUnavailable(drafts: readonly Draft[], template: Template): readonly Draft[] {
+  const isUnavailable = ({ task }: Draft): boolean =>
+    capabilityOf(task.capability) !== undefined && !template.capabilities.includes(task.capability);
+  const gone = drafts.filter(isUnavailable);
+  const expert = ['general', ...Object.keys(template.experts)].find((category) => Object.hasOwn(template.experts, category));
+  if (gone.length === 0 || expert === undefined) return drafts;
+  const left = drafts.filter((draft) => !isUnavailable(draft));
+  if (!left.some(({ task }) => isExpert(task.capability))) {
+    const { id, task, needs } = gone[0]!.task;
+    left.push({ ...gone[0]!, task: { id, capability: `expert.${expert}`, task, query: null, needs, metadata_filters: null } });
+  }
+  const ids = new Set(left.map(({ task }) => task.id));
+  return left.map((draft) => ({
+    ...draft,
+    task: { ...draft.task, needs: draft.task.needs.filter((need) => ids.has(need) || !gone.some(({ task }) => task.id === need)) },
+  }));
+}
+
+function readTask(entry: Loose, index: number, template: Template, question: string): Draft {
+  const own = (value: string | null): string | null => (value !== null && isEcho(value) ? question : value);
+  const query = own(text(entry['search_query'], entry['query']));
   const named = text(entry['capability'], entry['category'], entry['expert'], entry['tool']) ?? (query ? 'research' : 'general');
   const plain = named.toLowerCase().replaceAll(/[\s-]+/g, '_');
   const tool = text(
@@ -88,9 +125,10 @@ function readTask(entry: Loose, index: number, template: Template): { task: Plan
   // A template's category of the same name is an expert, except for research, which has many names.
   const isMeant =
     meant && (meant.name === 'research' || template.capabilities.includes(meant.name) || !Object.hasOwn(template.experts, plain));
-  const capability = isMeant ? meant.name : plain.startsWith('expert.') ? plain : named.includes('.') ? named : `expert.${plain}`;
+  const said = isMeant ? meant.name : plain.startsWith('expert.') ? plain : named.includes('.') ? named : `expert.${plain}`;
+  const capability = runsTool(said, tool, template) ? 'mcp' : said;
   const declared = capabilityOf(capability);
-  const instruction = text(entry['task'], entry['description'], entry['instruction'], entry['subtask'], entry['question'], query);
+  const instruction = own(text(entry['task'], entry['description'], entry['instruction'], entry['subtask'], entry['question'], query));
   const needs = entry['needs'] ?? entry['depends_on'];
   const rawId = text(entry['id'], entry['name']);
   return {
@@ -108,6 +146,12 @@ function readTask(entry: Loose, index: number, template: Template): { task: Plan
     faults: instruction === null ? [`Task ${index + 1} has no "task".`] : [],
   };
 }
+
+/** Whether a task that names an offered tool runs it, although the plan says `math`, whose operations are no tools. */
+const runsTool = (capability: string, tool: string | null, template: Template): boolean =>
+  capability === 'math' &&
+  template.capabilities.includes('mcp') &&
+  (template.tools ?? []).some(({ name }) => name === toolOf(tool, template));
 
 /** Earlier tasks that this one redoes, `<epoch>/<id>` or a bare id, ignoring surrounding characters. */
 function redoneBy(entry: Loose): { redoes?: string[] } {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { isEcho } from '../prompts/echoes.js';
 import type { Template } from '@conclave/contracts';
 import fc from 'fast-check';
 import { citedSources, sourceList } from './citations.js';
@@ -134,6 +135,60 @@ describe('a plan reply', () => {
     expect(jsonIn('{"__proto__":{"polluted":1}}')).toBeDefined();
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
+});
+
+describe('a plan of a weak model', () => {
+  const offering = {
+    ...template,
+    capabilities: ['math', 'mcp'],
+    tools: [{ name: 'dates.days', signature: '', description: '' }],
+  } as typeof template;
+  const planned = (...tasks: readonly object[]) => readPlan(JSON.stringify({ tasks }), offering, 'How old is it?');
+
+  it('does without what cannot be looked up here, if an expert answers', () => {
+    expect(
+      planned(
+        { id: 'r1', task: 'Find it', capability: 'research', search_query: 'it' },
+        { id: 'x1', task: 'Say it', capability: 'expert.general', needs: ['r1'] },
+      ),
+    ).toMatchObject({ ok: true, tasks: [{ id: 'x1', capability: 'expert.general', needs: [] }] });
+  });
+  it('that only looks up what cannot be looked up here becomes the task of an expert', () => {
+    expect(planned({ id: 'r1', task: 'Find it', capability: 'research', search_query: 'it' })).toMatchObject({
+      ok: true,
+      tasks: [{ id: 'r1', capability: 'expert.general', task: 'Find it', query: null }],
+    });
+  });
+  it('still names what does not exist at all', () => {
+    expect(planned({ id: 'x1', task: 'Say it', capability: 'expert.wizard' })).toMatchObject({ ok: false });
+  });
+  it('runs the tool that it names as an operation of mathematics', () => {
+    expect(planned({ id: 't1', task: 'Count', capability: 'math', mcp_tool: 'days', mcp_args: { from: 'a' } })).toMatchObject({
+      tasks: [{ capability: 'mcp', tool: 'dates.days', args: { from: 'a' } }],
+    });
+    expect(planned({ id: 't1', task: 'Count', capability: 'math', mcp_tool: 'solve' })).toMatchObject({
+      tasks: [{ capability: 'math', tool: 'solve' }],
+    });
+  });
+  it('asks the question where it copies the words of the format', () => {
+    expect(planned({ id: 'x1', task: 'What the expert is to answer', capability: 'expert.general' })).toMatchObject({
+      tasks: [{ task: 'How old is it?' }],
+    });
+  });
+});
+
+describe('a copy of the words in a prompt', () => {
+  it.each([
+    'words to search',
+    'What it is about, a few words.',
+    'what the expert is to answer',
+    'its id',
+    'the working memory, brought up to date',
+    'Explain it.',
+  ])('is recognised: %s', (text) => expect(isEcho(text)).toBe(true));
+  it.each(['How old is it?', 'general', 'compare', '', 'Words to search for in German dictionaries'])('is not: %s', (text) =>
+    expect(isEcho(text)).toBe(false),
+  );
 });
 
 describe('JSON without its end', () => {

@@ -2,7 +2,7 @@ import { promptMarks as marks, PlannedTask, type ToolOffer } from '@conclave/con
 import * as z from 'zod';
 import type { Ask } from '../asks/ask.js';
 import type { PlanAsked, PlanSaid } from '../asks/asked-judge.js';
-import { jsonForm } from '../asks/json-form.js';
+import { formNaming } from '../asks/json-form.js';
 import { fitted, type Cut } from '../prompts/fitting.js';
 import { asData, bounded, dataRule, oneLine, sections, transcript, type PromptMessage } from '../prompts/quoting.js';
 import { asked as messages } from '../prompts/rendering.js';
@@ -14,14 +14,19 @@ import { readWave } from './wave-reply.js';
 const resultLength = 2_000;
 const resultsLength = 16_000;
 
-/** Schema of the reply. Tool arguments may be anything, so it cannot be strict. */
-const Reply = z.object({
-  status: z.enum(['continue', 'done']),
-  action: z.string(),
-  slots: z.looseObject({}).optional(),
-  tools: z.array(z.object({ id: z.string(), tool: z.string(), args: z.looseObject({}), needs: z.array(z.string()).optional() })),
-  reasoning: z.string(),
-});
+/** Form of the reply. Tool arguments may be anything, so it cannot be strict. */
+const form = formNaming(
+  'wave',
+  ({ request }: PlanAsked) => (request.template.tools ?? []).map(({ name }) => name),
+  (tool) =>
+    z.object({
+      status: z.enum(['continue', 'done']),
+      action: z.string(),
+      slots: z.looseObject({}).optional(),
+      tools: z.array(z.object({ id: z.string(), tool, args: z.looseObject({}), needs: z.array(z.string()).optional() })),
+      reasoning: z.string(),
+    }),
+);
 
 /** Plans the calls of the next wave from earlier results. */
 export const waveAsk: Ask<PlanAsked, PlanSaid> = {
@@ -30,7 +35,7 @@ export const waveAsk: Ask<PlanAsked, PlanSaid> = {
   input: z.custom<PlanAsked>(),
   output: z.object({ tasks: z.array(PlannedTask), content: WaveContent }),
   reAsks: 2,
-  call: { temperature: 0, json: jsonForm('wave', Reply) },
+  call: { temperature: 0, json: form },
   prompt: ({ request, asked }, room) => fitted(request.conversation, room.tokens, (cut) => render(request, WaveAsked.parse(asked), cut)),
   read: ({ text }, { request, asked }) => readWave(text, request.template, WaveAsked.parse(asked)),
 };

@@ -134,3 +134,22 @@ describe('arguments of a model', () => {
     );
   });
 });
+
+describe('an argument that the tool does not know', () => {
+  const strict = { ...schema, additionalProperties: false };
+  const given = { expression: '17 - 9', operation: 'solve' };
+
+  it('is left out if the tool changes nothing and has all it needs', () => {
+    expect(repairArguments(given, strict, true)).toEqual({
+      args: { expression: '17 - 9' },
+      repairs: ['`operation` is no argument of this tool and was left out.'],
+    });
+  });
+  it.each([
+    ['the tool may change something', given, strict, false],
+    ['the tool takes other arguments, too', given, schema, true],
+    ['a required one is missing', { operation: 'solve' }, strict, true],
+  ] as const)('stays if %s', (_why, args, of, readOnly) => {
+    expect(repairArguments(args, of, readOnly)).toEqual({ args, repairs: [] });
+  });
+});

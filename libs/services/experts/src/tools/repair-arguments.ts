@@ -15,9 +15,9 @@ const mostSentences = 8;
 /**
  * Repairs arguments of a tool if its JSON Schema leaves no doubt: another spelling of an argument's name, a number or object
  * written as text, one value instead of a list, `null` for an omitted argument. Valid and ambiguous values stay unchanged for the
- * schema check. Pure.
+ * schema check. `readOnly`: the tool changes nothing, so that an argument that it does not know may be left out. Pure.
  */
-export function repairArguments(args: Values, schema: Schema): RepairedArguments {
+export function repairArguments(args: Values, schema: Schema, readOnly = false): RepairedArguments {
   const repairs: string[] = [];
   const properties = propertiesOf(schema);
   const unwrapped = unwrap(args, properties, repairs);
@@ -26,7 +26,12 @@ export function repairArguments(args: Values, schema: Schema): RepairedArguments
   const left = { steps: 5_000 };
   const entries = Object.entries(named).flatMap(([name, value]): (readonly [string, unknown])[] => {
     const property = ownOf(properties, name);
-    if (property === undefined) return [[name, value]];
+    if (property === undefined) {
+      if (!readOnly || !takesNoOthers(schema) || [...required].some((one) => typeof one === 'string' && !Object.hasOwn(named, one)))
+        return [[name, value]];
+      repairs.push(`${shown(name)} is no argument of this tool and was left out.`);
+      return [];
+    }
     const taken = inDeclaredType(value, property, { root: schema, depth: 0, left });
     if (taken.kind === 'as it is') {
       if (value !== null || required.has(name) || taken.fits) return [[name, value]];
@@ -65,6 +70,9 @@ function withDeclaredNames(args: Values, properties: Values, repairs: string[]):
   for (const [name, match] of meant) repairs.push(`${shown(name)} is read as ${shown(match)}.`);
   return Object.fromEntries(Object.entries(args).map(([name, value]) => [meant.get(name) ?? name, value]));
 }
+
+/** Whether the tool would refuse an argument that its schema does not list. */
+const takesNoOthers = (schema: Schema): boolean => schema.additionalProperties === false && !('patternProperties' in schema);
 
 const folded = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, '');
 

@@ -1,4 +1,4 @@
-import { parseTaskId, thoughts, type Outcome, type StreamBody, type Thought, type ThoughtCode } from '@conclave/contracts';
+import { counted, parseTaskId, thoughts, type Outcome, type StreamBody, type Thought, type ThoughtCode } from '@conclave/contracts';
 
 /** Longest model-written phrase in a progress line, in characters. */
 const phraseLength = 240;
@@ -146,7 +146,6 @@ function nameOf(capability: string): string {
 const isJudge = (capability: string): boolean => capability.startsWith('judge.');
 const sign = (capability: string): string => (capability.startsWith('expert.') ? '🚀' : capability === 'research' ? '🌐' : '⚙️');
 const localOf = (id: string): string => parseTaskId(id)?.local ?? id;
-const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
 
 /** Text from a model or a page, on one line and cut to a bounded length. */
 function phrase(text: string): string {

@@ -194,6 +194,7 @@ describe('the form of a reply', () => {
           properties: {
             hints: {
               type: 'array',
+              maxItems: 1,
               items: {
                 type: 'object',
                 properties: { task: { type: 'string', enum: ['x1'] }, hint: { type: 'string' } },

@@ -33,7 +33,12 @@ export async function boundedCall(
   running: Running,
   timeoutMs: number,
 ): Promise<ModelReply> {
-  const heard = new HeardReply(call.maxReplyTokens ?? Number.POSITIVE_INFINITY, repetitionLimit, call.onContent);
+  const heard = new HeardReply(
+    call.maxReplyTokens ?? Number.POSITIVE_INFINITY,
+    repetitionLimit,
+    call.onContent,
+    call.request.wishedFormat !== undefined,
+  );
   // Aborted with the call, or alone to cut a reply. `AbortSignal.any` costs three times as much and leaves weak references behind.
   const cut = new AbortController();
   const stop = (): void => cut.abort(running.signal.reason);

@@ -7,7 +7,7 @@ type Cut = Extract<ModelReply['finishReason'], 'length' | 'repetition'>;
 
 /**
  * The text of a reply as it arrives: shown to `onContent`, and cut where it is longer than `mostTokens` or repeats itself for `repetitionLimit`
- * characters.
+ * characters, or a quarter of them in JSON of a form.
  */
 export class HeardReply {
   /** Null until it is cut. */
@@ -24,8 +24,9 @@ export class HeardReply {
     private readonly mostTokens: number,
     repetitionLimit: number,
     private readonly onContent: ((text: string) => void) | undefined,
+    isForm = false,
   ) {
-    this.inContent = new Repetition(repetitionLimit);
+    this.inContent = new Repetition(repetitionLimit, isForm);
     this.inReasoning = new Repetition(repetitionLimit);
   }
 

@@ -5,8 +5,8 @@ import { isReadable, Repetition } from './repetition.js';
 const limit = 4_000;
 
 /** What a stream of these chunks shows, and where it was stopped. */
-function read(chunks: readonly string[], most = limit): { shown: string; found: number; keep: number; read: number } {
-  const repetition = new Repetition(most);
+function read(chunks: readonly string[], most = limit, isForm = false): { shown: string; found: number; keep: number; read: number } {
+  const repetition = new Repetition(most, isForm);
   let shown = '';
   let taken = 0;
   for (const chunk of chunks) {
@@ -82,6 +82,16 @@ describe('a text that repeats itself without end', () => {
       ),
       { numRuns: 150 },
     );
+  });
+
+  it.each([
+    ['entries without words', '    "Data",\n'],
+    ['objects of numbers', '{"task": "r1", "a": 0.5, "b": 0.5}, '],
+  ])('is stopped sooner in JSON of a form: %s', (_what, entry) => {
+    const text = `{"list": [\n${entry.repeat(3_000)}`;
+    expect(read(cut(text, 7), limit, true).found).toBe(limit / 4);
+    expect(read(cut(text, 7)).read).toBeGreaterThan(4 * read(cut(text, 7), limit, true).read - 500);
+    expect(read(cut(`{"list": [${entry.repeat(20)}]}`, 7), limit, true).found).toBe(0);
   });
 
   it('is never stopped without a limit', () =>

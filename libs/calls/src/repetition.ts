@@ -12,6 +12,8 @@ const mostPlaces = 16;
 const leastTimes = 6;
 /** How many times longer text without words may be repeated: lists of zeros, rulers, encoded bytes. */
 const wordless = 8;
+/** The part of the limit that counts in JSON of a form. */
+const formShare = 4;
 /** Share of the limit from which repeated text is held back. */
 const shownShare = 1 / 8;
 
@@ -56,8 +58,14 @@ export class Repetition {
   private held = '';
   private following: Followed | null = null;
 
-  /** `limit`: in characters; 0 never finds anything. */
-  constructor(private readonly limit: number) {}
+  /**
+   * `limit`: in characters; 0 never finds anything. `isForm`: the text is JSON of a form, in which equal entries of a list mean nothing:
+   * whatever is repeated, a quarter of the limit is enough.
+   */
+  constructor(
+    private readonly limit: number,
+    private readonly isForm = false,
+  ) {}
 
   /** Returns the text that may be shown now; nothing after the limit was reached. */
   push(text: string): string {
@@ -147,7 +155,7 @@ export class Repetition {
         const turned = tail.slice(end - length);
         const offset = repeated % length;
         const unit = turned.slice(length - offset) + turned.slice(0, length - offset);
-        const least = isReadable(unit) ? this.limit : this.limit * wordless;
+        const least = this.isForm ? this.limit / formShare : isReadable(unit) ? this.limit : this.limit * wordless;
         return { unit, firstEnd: this.seen - repeated, repeated, limit: Math.max(least, leastTimes * length) };
       }
       if (place === 0) return null;

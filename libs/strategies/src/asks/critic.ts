@@ -11,9 +11,12 @@ import { jsonForm, readJson } from './json-form.js';
 import { Words } from './named-tasks.js';
 import { inputOf, outputOf } from './task-schemas.js';
 
+/** Most reasons of a review. */
+const mostReasons = 10;
+
 const form = jsonForm(
   'critic',
-  z.object({ verdict: z.enum(['confirmed', 'corrected']), reasons: z.array(z.string()), answer: z.string().nullable() }),
+  z.object({ verdict: z.enum(['confirmed', 'corrected']), reasons: z.array(z.string()).max(mostReasons), answer: z.string().nullable() }),
 );
 
 /** The verdict on an answer that has not been shown yet. A corrected answer gets a new list of sources. */

@@ -18,7 +18,8 @@ const longestHint = 1_000;
 const form = formNaming(
   'hints',
   ({ answers }: Input) => answers.map(({ taskId }) => localOf(taskId)),
-  (task) => z.object({ hints: z.array(z.object({ task, hint: z.string() })) }),
+  ({ answers }) => answers.length,
+  (task, most) => z.object({ hints: z.array(z.object({ task, hint: z.string() })).max(most) }),
 );
 
 /** Hints for unsure experts. Hints for other tasks are dropped. */

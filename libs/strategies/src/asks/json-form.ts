@@ -23,17 +23,24 @@ const mostForms = 100;
 
 /**
  * The form of a reply in which a member is one of the names that an input allows, such as the ids of its tasks: a server that follows
- * the form cannot write another one. `reply` gets the schema of such a name. A form is kept for each list of names.
+ * the form cannot write another one. `most` bounds the list of the reply: weak models repeat its last entry without end. `reply` gets the
+ * schema of a name and the bound. A form is kept for each list of names.
  */
-export function formNaming<In>(name: string, names: (input: In) => readonly string[], reply: (one: z.ZodType<string>) => z.ZodType) {
+export function formNaming<In>(
+  name: string,
+  names: (input: In) => readonly string[],
+  most: (input: In) => number,
+  reply: (one: z.ZodType<string>, most: number) => z.ZodType,
+) {
   const forms = new Map<string, JsonForm>();
   return (input: In): JsonForm => {
     const allowed = [...new Set(names(input))];
-    const key = JSON.stringify(allowed);
+    const limit = most(input);
+    const key = JSON.stringify([limit, allowed]);
     const kept = forms.get(key);
     if (kept) return kept;
     const isListed = allowed.length > 0 && allowed.length <= mostNames;
-    const form = jsonForm(name, reply(isListed ? z.enum(allowed) : z.string()));
+    const form = jsonForm(name, reply(isListed ? z.enum(allowed) : z.string(), limit));
     if (forms.size >= mostForms) forms.clear();
     forms.set(key, form);
     return form;

@@ -108,7 +108,7 @@ describe('the asks of the judges', () => {
       type: 'object',
       properties: {
         verdict: { type: 'string', enum: ['confirmed', 'corrected'] },
-        reasons: { type: 'array', items: { type: 'string' } },
+        reasons: { type: 'array', maxItems: 10, items: { type: 'string' } },
         answer: { type: ['string', 'null'] },
       },
       required: ['verdict', 'reasons', 'answer'],

@@ -1,5 +1,5 @@
 import { Complexity, GapDetected, PlannedTask, PlanRequested } from '@conclave/contracts';
-import { capabilitiesOf } from '@conclave/loop';
+import { capabilitiesOf, maxEvidenceTasks, mostExperts } from '@conclave/loop';
 import * as z from 'zod';
 import { plannerPrompt } from '../prompts/planner-prompt.js';
 import { readPlan } from '../replies/plan-reply.js';
@@ -20,21 +20,24 @@ const Plan = z.object({
 const form = formNaming(
   'plan',
   ({ request }: z.infer<typeof PlanInput>) => capabilitiesOf(request.template),
-  (capability) =>
+  ({ request, complexity }) => mostExperts(request.template, complexity) + maxEvidenceTasks + 1,
+  (capability, most) =>
     z.object({
-      tasks: z.array(
-        z.object({
-          id: z.string(),
-          task: z.string(),
-          capability,
-          search_query: z.string().optional(),
-          needs: z.array(z.string()).optional(),
-          mcp_tool: z.string().optional(),
-          mcp_args: z.looseObject({}).optional(),
-          metadata_filters: z.object({}).catchall(z.string()).optional(),
-          redoes: z.union([z.string(), z.array(z.string())]).optional(),
-        }),
-      ),
+      tasks: z
+        .array(
+          z.object({
+            id: z.string(),
+            task: z.string(),
+            capability,
+            search_query: z.string().optional(),
+            needs: z.array(z.string()).optional(),
+            mcp_tool: z.string().optional(),
+            mcp_args: z.looseObject({}).optional(),
+            metadata_filters: z.object({}).catchall(z.string()).optional(),
+            redoes: z.union([z.string(), z.array(z.string())]).optional(),
+          }),
+        )
+        .max(most),
       search_question: z.string().optional(),
     }),
 );

@@ -15,7 +15,8 @@ type Input = Extract<TaskInput, { kind: 'score' }>;
 const form = formNaming(
   'score',
   ({ pairs }: Input) => pairs.map(({ taskId }) => localOf(taskId)),
-  (task) => z.object({ scores: z.array(z.object({ task, a: z.number(), b: z.number() })) }),
+  ({ pairs }) => pairs.length,
+  (task, most) => z.object({ scores: z.array(z.object({ task, a: z.number(), b: z.number() })).max(most) }),
 );
 
 /** Compares earlier and later answers blindly. A pair without two scores gets none. */

@@ -2,6 +2,7 @@ import { promptMarks as marks, type Source } from '@conclave/contracts';
 import * as z from 'zod';
 import type { Ask } from '../asks/ask.js';
 import { jsonForm } from '../asks/json-form.js';
+import { isEcho } from '../prompts/echoes.js';
 import { asData, bounded, dataRule, oneLine, sections } from '../prompts/quoting.js';
 import { asked as messages } from '../prompts/rendering.js';
 import { promptText } from '../prompts/shipped.js';
@@ -28,7 +29,7 @@ export interface FactsAsked {
 export const CitedFacts = z.array(z.object({ text: z.string(), passage: z.int().positive() }));
 export type CitedFacts = z.infer<typeof CitedFacts>;
 
-const Reply = z.strictObject({ facts: z.array(z.strictObject({ fact: z.string(), source: z.int() })) });
+const Reply = z.strictObject({ facts: z.array(z.strictObject({ fact: z.string(), source: z.int() })).max(mostFacts) });
 
 const form = jsonForm('facts', Reply);
 
@@ -64,7 +65,9 @@ export function readFacts(reply: string, passages: number): ReturnType<typeof fa
     const words = said['fact'] ?? said['text'] ?? said['statement'];
     const passage = numberIn(said['source'] ?? said['passage'] ?? said['n']);
     const isCited = passage !== null && passage >= 1 && passage <= passages;
-    return typeof words === 'string' && words.trim() !== '' && isCited ? [{ text: bounded(oneLine(words), factLength), passage }] : [];
+    return typeof words === 'string' && words.trim() !== '' && !isEcho(words) && isCited
+      ? [{ text: bounded(oneLine(words), factLength), passage }]
+      : [];
   });
   if (given.length > 0 && facts.length === 0) return { faults: ['No fact names the number of its passage as "source".'] };
   return { output: facts.slice(0, mostFacts) };

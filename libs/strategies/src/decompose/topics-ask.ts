@@ -10,12 +10,18 @@ import { promptText } from '../prompts/shipped.js';
 import { TopicsAsked, TopicsContent } from './topics.js';
 import { readTopics } from './topics-reply.js';
 
+/** Most collections of a sub-topic. */
+const mostCollections = 8;
+
 const form = formNaming(
   'topics',
   ({ asked }: PlanAsked) => TopicsAsked.parse(asked).collections.map(({ name }) => name),
-  (collection) =>
+  ({ asked }) => TopicsAsked.parse(asked).most,
+  (collection, most) =>
     z.strictObject({
-      topics: z.array(z.strictObject({ topic: z.string(), query: z.string(), collections: z.array(collection) })),
+      topics: z
+        .array(z.strictObject({ topic: z.string(), query: z.string(), collections: z.array(collection).max(mostCollections) }))
+        .max(most),
       synthesis: Synthesis,
     }),
 );

@@ -158,8 +158,8 @@ const reasoningExecution: ShippedPrompt = {
 {"input": "the words to search or the instruction, or an object with the arguments of a tool", "working_memory": "the working memory, brought up to date"}
 Rules:
 - For a search give a few concrete words: names, dates, numbers that are known by now.
-- For a tool give every argument it needs, by name. Never guess an argument.
-- For \`math\` give {"operation": "solve", "expression": "..."} with the arguments that the operation takes.`,
+- For a tool give every argument it needs, by name, and no other. Never guess an argument.
+- For \`math\`, and only there, give {"operation": "solve", "expression": "..."} with the arguments that the operation takes.`,
 };
 
 const reasoningEvaluation: ShippedPrompt = {

@@ -106,7 +106,7 @@ export const prepareQuestion = phaseQuestion({
     ),
   read: (text, { step, tool }) => {
     const takesArguments = tool !== null || (capabilityOf(step.capability)?.takesArguments ?? false);
-    const read = readPrepared(text, { capability: step.capability, takesArguments });
+    const read = readPrepared(text, { capability: step.capability, takesArguments, ...(tool ? { signature: tool.signature } : {}) });
     if ('faults' in read) return read;
     const faults = inputFaults(step, read.output, tool);
     return faults.length > 0 ? { faults } : read;

@@ -12,9 +12,10 @@ import { PlanContent, PlanInput } from './values.js';
 const form = formNaming(
   'reasoning_plan',
   ({ asked }: PlanAsked) => PlanInput.parse(asked).offered.map(({ name }) => name),
-  (capability) =>
+  ({ asked }) => PlanInput.parse(asked).maxSteps,
+  (capability, most) =>
     z.object({
-      steps: z.array(z.object({ capability, input_description: z.string(), reason: z.string() })),
+      steps: z.array(z.object({ capability, input_description: z.string(), reason: z.string() })).max(most),
       working_memory: z.string(),
       error: z.string().optional(),
       reason: z.string().optional(),

@@ -122,3 +122,35 @@ describe('the trend of the scores', () => {
     expect(trendOf(means)).toBe(trend);
   });
 });
+
+describe('the input of a step for a tool', () => {
+  const prepared = (input: unknown, signature: string) =>
+    readPrepared(JSON.stringify({ input }), { capability: 'sums.calculate', takesArguments: true, signature });
+
+  it.each([
+    ['17 - 9', 'expression: string', { expression: '17 - 9' }],
+    [3, 'n: integer, exact?: boolean', { n: 3 }],
+    ['x', 'text: string, mode?: "encode" | "decode"', { text: 'x' }],
+    [{ expression: '1' }, 'expression: string', { expression: '1' }],
+  ])('may be the value of its only required argument: %j for (%s)', (input, signature, args) => {
+    expect(prepared(input, signature)).toMatchObject({ output: { tool: 'sums.calculate', args } });
+  });
+  it.each([
+    ['2024-02-29', 'year?: integer, date?: string'],
+    ['x', 'date1: string, date2: string'],
+    ['x', 'values: (number | string)[]'],
+    ['', 'expression: string'],
+    ['the words to search or the instruction, or an object with the arguments of a tool', 'expression: string'],
+  ])('is refused with the arguments of the tool otherwise: %j for (%s)', (input, signature) => {
+    expect(prepared(input, signature)).toEqual({ faults: [`"input" must be an object with the arguments of the tool: (${signature}).`] });
+  });
+});
+
+describe('a working memory', () => {
+  const memoryOf = (working_memory: string) => {
+    const read = readDecision(JSON.stringify({ action: 'continue', confidence: 1, working_memory }), true);
+    return 'output' in read ? read.output.working_memory : null;
+  };
+  it('is kept if a reply only copies the words of the prompt', () => expect(memoryOf('the working memory, brought up to date')).toBeNull());
+  it('loses the marks of quoted data', () => expect(memoryOf('<<<DATA\n29 days\nDATA>>>')).toBe('29 days'));
+});

@@ -88,7 +88,7 @@ export function readPlan(text: string, names: readonly string[], maxSteps: numbe
 /** Reads the input of a step. With `takesArguments`, only an object is accepted. */
 export function readPrepared(
   text: string,
-  { capability, takesArguments }: { readonly capability: string; readonly takesArguments: boolean },
+  { capability, takesArguments, signature }: { readonly capability: string; readonly takesArguments: boolean; readonly signature?: string },
 ): ParsedReply<Prepared & { working_memory: string | null }> {
   const given = objectIn(text);
   if (given === undefined) return { faults: [noJson] };
@@ -100,9 +100,24 @@ export function readPrepared(
     const query = firstWords(parsed, 'query', 'search_query', 'input', 'question', 'text', 'task');
     if (query !== '') return { output: { query, tool: null, args: {}, working_memory } };
   }
-  if (capability.includes('.')) return { faults: ['"input" must be an object with the arguments of the tool.'] };
+  if (capability.includes('.')) {
+    const only = onlyArgument(signature ?? '');
+    const value = wordsOf(parsed);
+    if (only !== null && value !== '' && !isEcho(value))
+      return { output: { tool: capability, args: { [only]: parsed }, query: null, working_memory } };
+    return { faults: [`"input" must be an object with the arguments of the tool${signature ? `: (${signature})` : ''}.`] };
+  }
   const query = wordsOf(parsed);
   return query === '' ? { faults: ['"input" is empty.'] } : { output: { query, tool: null, args: {}, working_memory } };
+}
+
+/** The argument that a bare value can only mean: the one a tool requires, by its signature `name: type, other?: type`; null without one. */
+function onlyArgument(signature: string): string | null {
+  const required = [...signature.matchAll(/(?:^|, )([\p{L}_][\p{L}\p{N}_-]*)(\??): (string|number|integer)(?=,|$| \|)/gu)].filter(
+    ([, , optional]) => optional === '',
+  );
+  const all = [...signature.matchAll(/(?:^|, )[\p{L}_][\p{L}\p{N}_-]*: /gu)];
+  return required.length === 1 && all.length === 1 ? required[0]![1]! : null;
 }
 
 /** Arguments of a tool; for `math`, the operation is separate from them. */

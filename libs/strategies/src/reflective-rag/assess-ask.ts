@@ -1,4 +1,5 @@
 import { promptMarks as marks, type TaskInput, type TaskOutput } from '@conclave/contracts';
+import * as z from 'zod';
 import type { Ask, ParsedReply } from '../asks/ask.js';
 import { jsonForm } from '../asks/json-form.js';
 import { inputOf, outputOf } from '../asks/task-schemas.js';
@@ -19,7 +20,7 @@ type Output = Extract<TaskOutput, { kind: 'values' }>;
 const longestAspect = 300;
 const mostAspects = 6;
 
-const form = jsonForm('sufficiency', Sufficiency.omit({ parsed: true }));
+const form = jsonForm('sufficiency', Sufficiency.omit({ parsed: true }).extend({ missing: z.array(z.string()).max(mostAspects) }));
 
 /** Judges whether the facts answer the question: asked about the facts alone, never about a written answer. */
 export const assessAsk: Ask<Input, Output> = {

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import type { Ask, ParsedReply } from '../asks/ask.js';
 import { jsonForm } from '../asks/json-form.js';
 import { inputOf, outputOf } from '../asks/task-schemas.js';
+import { isEcho } from '../prompts/echoes.js';
 import { fitted } from '../prompts/fitting.js';
 import { asData, bounded, dataRule, oneLine, sections } from '../prompts/quoting.js';
 import { asked } from '../prompts/rendering.js';
@@ -21,7 +22,7 @@ const longestFact = 600;
 const passageLength = 8_000;
 const passagesLength = 24_000;
 
-const form = jsonForm('facts', z.object({ facts: z.array(z.object({ fact: z.string(), passage: z.int() })) }));
+const form = jsonForm('facts', z.object({ facts: z.array(z.object({ fact: z.string(), passage: z.int() })).max(factsPerPass) }));
 
 /** Extracts the facts that bear on the question from the passages of a pass; each has the source of its passage. */
 export const factsAsk: Ask<Input, Evidence> = {
@@ -59,7 +60,7 @@ function readFacts(reply: string, { passages, taskId, epoch }: FactsAsked): Pars
   const facts = said.flatMap(({ text, passage }): Fact[] => {
     const source = passage === null ? undefined : passages[passage - 1]?.source;
     const fact = bounded(oneLine(text), longestFact);
-    if (!source || fact === '' || seen.has(fact.toLowerCase())) return [];
+    if (!source || fact === '' || isEcho(fact) || seen.has(fact.toLowerCase())) return [];
     seen.add(fact.toLowerCase());
     return [{ text: fact, source, taskId, epoch, confidence: null }];
   });

@@ -18,12 +18,13 @@ const resultsLength = 16_000;
 const form = formNaming(
   'wave',
   ({ request }: PlanAsked) => (request.template.tools ?? []).map(({ name }) => name),
-  (tool) =>
+  () => mostCalls,
+  (tool, most) =>
     z.object({
       status: z.enum(['continue', 'done']),
       action: z.string(),
       slots: z.looseObject({}).optional(),
-      tools: z.array(z.object({ id: z.string(), tool, args: z.looseObject({}), needs: z.array(z.string()).optional() })),
+      tools: z.array(z.object({ id: z.string(), tool, args: z.looseObject({}), needs: z.array(z.string()).optional() })).max(most),
       reasoning: z.string(),
     }),
 );

@@ -29,7 +29,7 @@ const questions = [
   ['conclave-fast', 'Write a SQL query that returns the three best-selling products per month, and explain it.'],
   ['conclave', 'Hi there!'],
   ['conclave', 'What is the difference between TCP and UDP, and when does it matter?'],
-  ['conclave', 'Welche Vor- und Nachteile hat Homeoffice für kleine Firmen?'],
+  ['conclave-fast', 'Welche Vor- und Nachteile hat Homeoffice für kleine Firmen?'],
   ['conclave-research', 'Which backups does Conclave make, and how does one restore them?'],
   ['conclave-reflective-rag', 'How does Conclave decide that a run is finished, and what limits can end it earlier?'],
   ['conclave-decompose', 'Compare how Conclave runs embedded and distributed: which servers does each need?'],
@@ -67,13 +67,20 @@ export async function run({ fact }) {
     const total = (member) => runs.reduce((sum, one) => sum + one[member], 0);
     const [plans, unusable, fallbacks] = [total('plans'), total('unusable'), total('fallbacks')];
     const [assessed, unread] = [total('assessments'), total('unread')];
-    check(unusable <= plans / 4, `at most a quarter of ${plans} plans is refused: ${unusable}`);
+    check(
+      unusable <= plans / 2,
+      `fewer than half as many plans are refused as are made: ${unusable} and ${plans}: ${runs.flatMap(({ refused }) => refused).join(' ')}`,
+    );
     check(fallbacks === 0, `each plan is the model's own: ${fallbacks} of ${plans} are not`);
     check(unread === 0, `each of ${assessed} assessments gives a verdict: ${unread} do not`);
     fact(`Each of ${runs.length} questions to ${new Set(runs.map(({ template }) => template)).size} templates got an answer from ${name}.`);
-    fact(`${plans} plans were made by the model; ${unusable} replies in between could not be used, and no plan had to be replaced by a general one.`);
+    fact(
+      `${plans} plans were made by the model; ${unusable} replies in between could not be used, and no plan had to be replaced by a general one.`,
+    );
     fact(`All ${assessed} checks of what is missing gave a verdict.`);
-    fact(`The ${total('calls')} model calls of these runs took ${Math.round(total('seconds'))} s on ${process.arch} with its processors alone.`);
+    fact(
+      `The ${total('calls')} model calls of these runs took ${Math.round(total('seconds'))} s on ${process.arch} with its processors alone.`,
+    );
   } finally {
     for (const one of started.reverse()) await stopProcess(one);
     rmSync(at, { recursive: true, force: true });
@@ -86,7 +93,7 @@ async function ask(url, model, content) {
   const reply = await fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ model, stream: true, messages: [{ role: 'user', content }] }),
+    body: JSON.stringify({ model, stream: true, conclave: { rounds: 1 }, messages: [{ role: 'user', content }] }),
   });
   let [text, end, error] = ['', null, reply.ok ? null : await reply.text()];
   if (reply.ok)
@@ -102,14 +109,16 @@ async function ask(url, model, content) {
 
 /** What the events of a run say about its plans and assessments. */
 async function told(url, id) {
+  const view = await (await fetch(`${url}/v1/runs/${id}`)).json();
   const events = await (await fetch(`${url}/v1/runs/${id}/events`)).text();
   const entries = events.split('\n').flatMap((line) => (line.startsWith('data: ') ? [JSON.parse(line.slice(6))] : []));
   const count = (suits) => entries.filter(suits).length;
   return {
-    calls: (await (await fetch(`${url}/v1/runs/${id}`)).json()).usage.total.calls,
+    calls: view.usage.total.calls,
     plans: count(({ kind }) => kind === 'plan.ready'),
     fallbacks: count(({ kind, fallback }) => kind === 'plan.ready' && fallback),
-    unusable: count(({ kind, code }) => kind === 'progress' && code === 'XX'),
+    unusable: view.rounds.reduce((sum, { planUsage }) => sum + Math.max(0, (planUsage?.calls ?? 1) - 1), 0),
+    refused: entries.flatMap(({ kind, text }) => (kind === 'progress' && text.startsWith('The plan was invalid') ? [text] : [])),
     assessments: count(({ kind }) => kind === 'assessed'),
     unread: count(({ kind, parsed }) => kind === 'assessed' && parsed === false),
   };

@@ -6,6 +6,7 @@ import * as jaeger from './jaeger.part.mjs';
 import * as kubernetes from './kubernetes.part.mjs';
 import * as openWebui from './open-webui.part.mjs';
 import * as openapi from './openapi.part.mjs';
+import * as localModel from './local-model.part.mjs';
 import * as redis from './redis.part.mjs';
 
 /**
@@ -14,5 +15,16 @@ import * as redis from './redis.part.mjs';
  * records a finding.
  */
 export const parts = new Map(
-  Object.entries({ agents, docker, kubernetes, brokers, redis, jaeger, dashboards, 'open-webui': openWebui, openapi }),
+  Object.entries({
+    agents,
+    docker,
+    kubernetes,
+    brokers,
+    redis,
+    jaeger,
+    dashboards,
+    'open-webui': openWebui,
+    openapi,
+    'local-model': localModel,
+  }),
 );

@@ -58,8 +58,7 @@ class AnswerText implements TextFilter {
   constructor(private readonly input: Input) {
     const own = [input.question, input.system ?? '', ...input.conversation.map(({ content }) => content)].join('\n');
     this.quotes = new QuoteFilter(own, input.answers.map(answerLabel));
-    const isFiltered = (input.onlyKnown === true || input.facts.length === 0) && !wantsJson(input);
-    this.citations = isFiltered ? new KnownCitations(input.facts.length, own) : null;
+    this.citations = input.onlyKnown && !wantsJson(input) ? new KnownCitations(input.facts.length, own) : null;
   }
 
   push(text: string): string {
@@ -89,12 +88,17 @@ class AnswerText implements TextFilter {
 export const wantsJson = ({ parameters }: Pick<Input, 'parameters'>): boolean =>
   parameters.response_format !== undefined && parameters.response_format['type'] !== 'text';
 
+/** Told to cite without a fact, small models invent numbers. */
+const citing =
+  'Put the number of the fact in square brackets behind each statement that rests on it, like [2]. Never invent a number. Do not write a list of sources.';
+const citingNothing = 'There are no facts: cite nothing, and do not write a list of sources.';
+
 const render = (input: Input, cut: Cut, overrides: Overrides): readonly PromptMessage[] => [
   {
     role: 'system',
     content: sections(
       marks.roles.composer,
-      promptText(wantsJson(input) ? 'composer.json' : 'composer', overrides),
+      promptText(wantsJson(input) ? 'composer.json' : 'composer', overrides, { citing: input.facts.length > 0 ? citing : citingNothing }),
       dataRule,
       `The run started on ${input.startedOn}.`,
       input.system ? `System message of the client:\n${input.system}` : null,

@@ -116,6 +116,17 @@ describe('the words of the user', () => {
   });
 });
 
+describe('the composer', () => {
+  const asked = { kind: 'synthesis' as const, question: 'Q?', conversation: [], system: null, answers: [], failed: [], openGap: null };
+  const told = (facts: readonly Fact[]) =>
+    synthesisAsk.prompt({ ...asked, facts: [...facts], thinking: null, parameters: {}, startedOn: '2026-01-02' }, anyRoom)[0]!.content;
+  it('is told to cite only if there is a fact', () => {
+    expect(told([fact('So.')])).toContain('- Put the number of the fact in square brackets');
+    expect(told([])).toContain('- There are no facts: cite nothing');
+    expect(told([])).not.toContain('square brackets');
+  });
+});
+
 describe('an expert', () => {
   const asked = {
     kind: 'expert' as const,

@@ -26,7 +26,7 @@ describe('a prompt of an operator', () => {
       'The prompt "gap" needs the placeholder {final_response}.',
     ]);
     expect(promptFaults('composer', 'Answer {question}.')).toEqual([
-      'The placeholder {question} is not known to the prompt "composer". It has no placeholders.',
+      'The placeholder {question} is not known to the prompt "composer". It may use: {citing}.',
     ]);
   });
   it('may contain JSON, and is refused if it is empty, endless or has no purpose', () => {

@@ -35,12 +35,12 @@ const expert: ShippedPrompt = {
 
 const composer: ShippedPrompt = {
   name: 'composer',
-  version: 2,
-  placeholders: [],
+  version: 3,
+  placeholders: ['citing'],
   needed: [],
   text: `Write the answer to the question from the facts and expert answers below.
 - Trust in this order: tools, knowledge graph, confident experts, web and documents, unsure experts, earlier answers.
-- Put the number of the fact in square brackets behind each statement that rests on it, like [2]. Never invent a number. Do not write a list of sources.
+- {citing}
 - Say plainly what stays open and which tasks failed, where it matters for the answer. Do not mention tasks, experts or this process otherwise.
 - Answer in the language of the question.
 If, and only if, the answer is a new comparison, synthesis or inference from several sources, end with this block:

@@ -16,6 +16,7 @@ describe('citations', () => {
     ['Both [1, 9] and [9, 2].', 'Both [1] and [2].'],
     ['Both [1][9][2].', 'Both [1][2].'],
     ['[9] It is so.', 'It is so.'],
+    ['One.\n[9] Two.', 'One.\nTwo.'],
     ['So [9] it is.', 'So it is.'],
     ['So [0] it is [3]', 'So it is'],
     ['A [note], an array[', 'A [note], an array['],
@@ -30,13 +31,6 @@ describe('citations', () => {
     [`A list [${'7, '.repeat(99)}x [9].`, `A list [${'7, '.repeat(99)}x.`],
     ['An open ` sign\nand [9].', 'An open ` sign\nand.'],
   ])('without a fact are removed: %s', (text, expected) => expect(shown(text)).toBe(expected));
-
-  it.each([
-    ['[2] It is so, as [1] says [3].', 'It is so, as says.'],
-    ['One.\n[1] Two.', 'One.\nTwo.'],
-    ['The first is x[0] or x[1], the third f(x)[2].', 'The first is x[0] or x[1], the third f(x)[2].'],
-    ['[1]: https://example.org', '[1]: https://example.org'],
-  ])('are removed where there is no fact at all, except for an index: %s', (text, expected) => expect(shown(text, 0)).toBe(expected));
 
   it('that occur in the question stay', () => expect(shown('Line [9] [8].', 2, 'What is [9]?')).toBe('Line [9].'));
 

@@ -3,7 +3,6 @@ import { longestGroup, numberGroup } from './number-group.js';
 /**
  * Removes citations without a fact from a text, wherever the chunks are cut: of `[1, 9]` with one fact, `[1]` stays, and so it does of
  * `[1[9]]`. Code, links, matrices and numbers in brackets that occur in the user's `own` words stay. Facts are numbered from 1 to `count`.
- * Without any fact, numbers right behind a word stay, too: they are more likely an index, such as `x[1]`, than a citation.
  */
 export class KnownCitations {
   private held = '';
@@ -101,16 +100,11 @@ export class KnownCitations {
     if (next === undefined && !isEnd) return null;
     const kept = found.numbers.filter((n) => (n >= 1 && n <= this.count) || this.own.includes(`[${n}]`));
     if (next === '(' || found.isMatrix || kept.length === found.numbers.length) return whole(blanks + group);
-    if (this.count === 0 && this.isIndex(blanks, next)) return whole(blanks + group);
     const length = blanks.length + group.length;
     if (kept.length > 0) return { shown: `${blanks}[${[...new Set(kept)].join(', ')}]`, length };
     // At the beginning of a line, the blank behind the number goes with it.
     if (next === ' ' && /^\n?$/.test(this.last)) return { shown: '', length: length + 1 };
     return { shown: next !== undefined && /[\p{L}\p{N}]/u.test(next) ? blanks : '', length };
-  }
-
-  private isIndex(blanks: string, next: string | undefined): boolean {
-    return (blanks === '' && /[\p{L}\p{N}_)\]]/u.test(this.last)) || (next !== undefined && /[[:\p{L}\p{N}]/u.test(next));
   }
 }
 

@@ -27,10 +27,7 @@ export function readPlan(reply: string, template: Template, question: string, co
   const entries = list.filter(isObject);
   if (entries.length < list.length) return { ok: false, faults: ['Every task must be a JSON object with id, task and capability.'] };
   const wantsResearch = plan['research_needed'] === true || entries.some((entry) => entry['research_needed'] === true);
-  const drafts = withoutUnavailable(
-    entries.map((entry, index) => readTask(entry, index, template, question)),
-    template,
-  );
+  const drafts = withoutUnavailable(withOwnIds(entries.map((entry, index) => readTask(entry, index, template, question))), template);
   const tasks = drafts.map((draft) => draft.task);
   if (wantsResearch && template.capabilities.includes('research') && !tasks.some((task) => task.capability === 'research'))
     tasks.unshift({
@@ -86,6 +83,19 @@ interface Draft {
   /** Whether the plan says what the task needs. */
   readonly saysNeeds: boolean;
   readonly faults: readonly string[];
+}
+
+/** Gives tasks that share an id ids of their own; whoever needs that id needs the first of them. */
+function withOwnIds(drafts: readonly Draft[]): readonly Draft[] {
+  const taken = new Set(drafts.map(({ task }) => task.id));
+  const seen = new Set<string>();
+  return drafts.map((draft) => {
+    let { id } = draft.task;
+    for (let n = 2; seen.has(id); n += 1) if (!taken.has(`${draft.task.id.slice(0, 28)}-${n}`)) id = `${draft.task.id.slice(0, 28)}-${n}`;
+    seen.add(id);
+    taken.add(id);
+    return id === draft.task.id ? draft : { ...draft, task: { ...draft.task, id } };
+  });
 }
 
 /**

@@ -159,6 +159,18 @@ describe('a plan of a weak model', () => {
       tasks: [{ id: 'r1', capability: 'expert.general', task: 'Find it', query: null }],
     });
   });
+  it('gives tasks with the same id ids of their own; whoever needs it needs the first', () => {
+    const [one, two, three, four] = ['A', 'B', 'C', 'D'].map((task) => ({
+      id: 'x1',
+      task,
+      capability: 'expert.general',
+      needs: [] as string[],
+    }));
+    expect(planned(one!, two!, { ...three!, id: 'x1-2' }, { ...four!, id: 'x2', needs: ['x1'] })).toMatchObject({
+      ok: true,
+      tasks: [{ id: 'x1' }, { id: 'x1-3' }, { id: 'x1-2' }, { id: 'x2', needs: ['x1'] }],
+    });
+  });
   it('still names what does not exist at all', () => {
     expect(planned({ id: 'x1', task: 'Say it', capability: 'expert.wizard' })).toMatchObject({ ok: false });
   });

@@ -158,7 +158,7 @@ describe('a refusal', () => {
 
 describe('a requested form of the reply', () => {
   const schema = { type: 'json_schema', json_schema: { name: 'plan', schema: { type: 'object' }, strict: true } };
-  const wish = ask('hello', { wishedFormat: schema });
+  const wish = ask('hello, in JSON', { wishedFormat: schema });
   /** Records request formats in `seen`; accepts only those in `takes`. */
   const server = async (seen: unknown[], takes: readonly unknown[], refusal: string | object): Promise<string> =>
     bare((_request, response, text) => {
@@ -191,6 +191,16 @@ describe('a requested form of the reply', () => {
     const models = open(await server(seen, ['json_object', undefined], refusal));
     for (let n = 0; n < 3; n += 1) await models.call(wish, watch());
     expect(seen).toEqual(['json_schema', 'json_object', 'json_schema', 'json_object', 'json_object']);
+  });
+
+  it('is omitted instead of becoming json_object if no message speaks of JSON, which servers require', async () => {
+    const seen: unknown[] = [];
+    const models = open(
+      await server(seen, ['json_object', undefined], { message: 'Invalid schema for response_format', param: 'response_format' }),
+    );
+    for (let n = 0; n < 3; n += 1) await models.call(ask('hello', { wishedFormat: schema }), watch());
+    await models.call(wish, watch());
+    expect(seen).toEqual(['json_schema', undefined, 'json_schema', undefined, undefined, 'json_object']);
   });
 
   it('is omitted when json_object is refused too', async () => {

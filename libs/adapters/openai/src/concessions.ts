@@ -61,8 +61,11 @@ function messagesFor(messages: unknown, made: Concessions): unknown {
 /** Whether the call can do without its reply format. */
 export const formatIsOptional = (call: ModelCall): boolean => call.responseFormat === undefined && call.wishedFormat !== undefined;
 
-const preferred = ({ wishedFormat: format }: ModelCall, made: Concessions) =>
-  format?.['type'] === 'json_schema' && made.has('json_object for a wished json_schema') ? { type: 'json_object' } : format;
+/** OpenAI and DeepSeek refuse `json_object` unless a message contains the word: such a call is made without a format. */
+function preferred({ wishedFormat: format, messages }: ModelCall, made: Concessions) {
+  if (format?.['type'] !== 'json_schema' || !made.has('json_object for a wished json_schema')) return format;
+  return messages.some(({ content }) => /json/i.test(content)) ? { type: 'json_object' } : undefined;
+}
 
 /** The client's own body with the server's model name, and files of tool results where servers read them. Always requests usage of a stream, for accounting. */
 export function passedBody(body: JsonObject, model: string, made: Concessions): CompletionBody {

@@ -93,7 +93,7 @@ async function ask(url, model, content) {
   const reply = await fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ model, stream: true, conclave: { rounds: 1 }, messages: [{ role: 'user', content }] }),
+    body: JSON.stringify({ model, stream: true, conclave: { rounds: 1, wall_time_s: 150 }, messages: [{ role: 'user', content }] }),
   });
   let [text, end, error] = ['', null, reply.ok ? null : await reply.text()];
   if (reply.ok)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { isReadable, Repetition } from './repetition.js';
+import { isCitations, isReadable, Repetition } from './repetition.js';
 
 const limit = 4_000;
 
@@ -189,6 +189,16 @@ describe('an ordinary text', () => {
     const micros = ((performance.now() - began) / chunks.length) * 1_000;
     expect(micros).toBeLessThan(20);
   });
+});
+
+describe('citations alone', () => {
+  it.each(['[2] ', '] [2', '[12][3]\n', ' [1]'])('mean nothing when they are repeated: %j', (unit) => {
+    expect(isCitations(unit)).toBe(true);
+    expect(read(cut(`So it is ${unit.repeat(4_000)}`, 3)).found).toBe(limit);
+  });
+  it.each(['[0]\n', '[0, 0, 0], ', '0 0 0 ', '[x] ', '[[1, 2], [3, 4]] ', '- '])('are not: %j', (unit) =>
+    expect(isCitations(unit)).toBe(false),
+  );
 });
 
 describe('a unit', () => {

@@ -30,6 +30,10 @@ export function isReadable(unit: string): boolean {
   return letters * 3 > unit.length && spaces * 25 > unit.length && new Set(words.map((word) => word.toLowerCase())).size > 1;
 }
 
+/** Whether a repeated text is only citations, such as `[2] [2] [2]`, wherever it begins. */
+export const isCitations = (unit: string): boolean =>
+  /^[\s\d,[\]]+$/.test(unit) && /\[[1-9]\d{0,2}\]\s*\[[1-9]\d{0,2}\]/.test(unit.repeat(3).slice(0, 400)) && !/\d\s*,/.test(unit);
+
 interface Followed {
   /** The repeated text, from the place where its second occurrence begins. */
   readonly unit: string;
@@ -155,7 +159,7 @@ export class Repetition {
         const turned = tail.slice(end - length);
         const offset = repeated % length;
         const unit = turned.slice(length - offset) + turned.slice(0, length - offset);
-        const least = this.isForm ? this.limit / formShare : isReadable(unit) ? this.limit : this.limit * wordless;
+        const least = this.isForm ? this.limit / formShare : isReadable(unit) || isCitations(unit) ? this.limit : this.limit * wordless;
         return { unit, firstEnd: this.seen - repeated, repeated, limit: Math.max(least, leastTimes * length) };
       }
       if (place === 0) return null;

@@ -27,8 +27,8 @@ export function readPlan(reply: string, template: Template, question: string, co
   const entries = list.filter(isObject);
   if (entries.length < list.length) return { ok: false, faults: ['Every task must be a JSON object with id, task and capability.'] };
   const wantsResearch = plan['research_needed'] === true || entries.some((entry) => entry['research_needed'] === true);
-  const drafts = withoutUnavailable(withOwnIds(entries.map((entry, index) => readTask(entry, index, template, question))), template);
-  const tasks = drafts.map((draft) => draft.task);
+  const readTasks = withoutUnavailable(withOwnIds(entries.map((entry, index) => readTask(entry, index, template, question))), template);
+  const tasks = readTasks.map((read) => read.task);
   if (wantsResearch && template.capabilities.includes('research') && !tasks.some((task) => task.capability === 'research'))
     tasks.unshift({
       id: freshId(tasks),
@@ -38,8 +38,8 @@ export function readPlan(reply: string, template: Template, question: string, co
       needs: [],
       metadata_filters: null,
     });
-  fillNeeds(tasks, new Set(drafts.filter((draft) => draft.saysNeeds).map((draft) => draft.task)));
-  const faults = [...drafts.flatMap((draft) => draft.faults), ...faultsOfPlan(tasks, template, complexity)];
+  fillNeeds(tasks, new Set(readTasks.filter((read) => read.saysNeeds).map((read) => read.task)));
+  const faults = [...readTasks.flatMap((read) => read.faults), ...faultsOfPlan(tasks, template, complexity)];
   return faults.length > 0
     ? { ok: false, faults }
     : { ok: true, tasks, searchQuestion: text(plan['search_question'], plan['standalone_question']) };
@@ -78,7 +78,7 @@ function listIn(value: unknown, depth = 0): { readonly list: readonly unknown[] 
   return depth < mostWraps && typeof within === 'object' && within !== null ? listIn(within, depth + 1) : { list: null, plan: {} };
 }
 
-interface Draft {
+interface ReadTask {
   readonly task: PlannedTask;
   /** Whether the plan says what the task needs. */
   readonly saysNeeds: boolean;
@@ -86,15 +86,15 @@ interface Draft {
 }
 
 /** Gives tasks that share an id ids of their own; whoever needs that id needs the first of them. */
-function withOwnIds(drafts: readonly Draft[]): readonly Draft[] {
-  const taken = new Set(drafts.map(({ task }) => task.id));
+function withOwnIds(readTasks: readonly ReadTask[]): readonly ReadTask[] {
+  const taken = new Set(readTasks.map(({ task }) => task.id));
   const seen = new Set<string>();
-  return drafts.map((draft) => {
-    let { id } = draft.task;
-    for (let n = 2; seen.has(id); n += 1) if (!taken.has(`${draft.task.id.slice(0, 28)}-${n}`)) id = `${draft.task.id.slice(0, 28)}-${n}`;
+  return readTasks.map((read) => {
+    let { id } = read.task;
+    for (let n = 2; seen.has(id); n += 1) if (!taken.has(`${read.task.id.slice(0, 28)}-${n}`)) id = `${read.task.id.slice(0, 28)}-${n}`;
     seen.add(id);
     taken.add(id);
-    return id === draft.task.id ? draft : { ...draft, task: { ...draft.task, id } };
+    return id === read.task.id ? read : { ...read, task: { ...read.task, id } };
   });
 }
 
@@ -102,25 +102,25 @@ function withOwnIds(drafts: readonly Draft[]): readonly Draft[] {
  * Replaces tasks of shipped capabilities that this template does not offer, such as a search where nothing can be searched: weak models
  * plan them again and again, whatever they are told. They are left out if an expert has a task, otherwise an expert gets them.
  */
-function withoutUnavailable(drafts: readonly Draft[], template: Template): readonly Draft[] {
-  const isUnavailable = ({ task }: Draft): boolean =>
+function withoutUnavailable(readTasks: readonly ReadTask[], template: Template): readonly ReadTask[] {
+  const isUnavailable = ({ task }: ReadTask): boolean =>
     capabilityOf(task.capability) !== undefined && !template.capabilities.includes(task.capability);
-  const gone = drafts.filter(isUnavailable);
+  const gone = readTasks.filter(isUnavailable);
   const expert = ['general', ...Object.keys(template.experts)].find((category) => Object.hasOwn(template.experts, category));
-  if (gone.length === 0 || expert === undefined) return drafts;
-  const left = drafts.filter((draft) => !isUnavailable(draft));
+  if (gone.length === 0 || expert === undefined) return readTasks;
+  const left = readTasks.filter((read) => !isUnavailable(read));
   if (!left.some(({ task }) => isExpert(task.capability))) {
     const { id, task, needs } = gone[0]!.task;
     left.push({ ...gone[0]!, task: { id, capability: `expert.${expert}`, task, query: null, needs, metadata_filters: null } });
   }
   const ids = new Set(left.map(({ task }) => task.id));
-  return left.map((draft) => ({
-    ...draft,
-    task: { ...draft.task, needs: draft.task.needs.filter((need) => ids.has(need) || !gone.some(({ task }) => task.id === need)) },
+  return left.map((read) => ({
+    ...read,
+    task: { ...read.task, needs: read.task.needs.filter((need) => ids.has(need) || !gone.some(({ task }) => task.id === need)) },
   }));
 }
 
-function readTask(entry: Loose, index: number, template: Template, question: string): Draft {
+function readTask(entry: Loose, index: number, template: Template, question: string): ReadTask {
   const own = (value: string | null): string | null => (value !== null && isEcho(value) ? question : value);
   const query = own(text(entry['search_query'], entry['query']));
   const named = text(entry['capability'], entry['category'], entry['expert'], entry['tool']) ?? (query ? 'research' : 'general');

@@ -31,7 +31,8 @@ export function say(turning: Turning, draft: Draft | null): void {
   }
   const { unwritten, ...answer } = draft;
   if (unwritten === undefined) return endRun(turning, ending, answer);
-  const reason = `${ending.reason} The answer could not be written by a model (${unwritten}); it was put together from the findings.`;
+  const why = unwritten === '' ? '' : ` (${unwritten})`;
+  const reason = `${ending.reason} The answer could not be written by a model${why}; it was put together from the findings.`;
   endRun(turning, { ...ending, reasonCode: 'composer_failed', reason }, answer);
 }
 

@@ -237,6 +237,10 @@ describe('the list of models', () => {
       '/props': { default_generation_settings: { n_ctx: 8_192 }, total_slots: 1 },
     });
     expect((await open({ l: local(server.url) }).list())[0]).toMatchObject({ model: 'x.gguf', context: 8_192 });
+    const behindProxy = await serve({
+      '/v1/models': { data: [{ id: 'x.gguf', owned_by: 'llamacpp', meta: { n_ctx: 4_096, n_ctx_train: 40_960 } }] },
+    });
+    expect((await open({ l: local(behindProxy.url) }).list())[0]).toMatchObject({ context: 4_096 });
   });
 });
 

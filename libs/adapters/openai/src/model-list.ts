@@ -148,14 +148,14 @@ export function entriesOf(answer: unknown): readonly Loose[] {
     : [];
 }
 
-/** Context length in the list of vLLM, OpenRouter, Groq, Mistral and LM Studio; llama.cpp lists the trained length. */
+/** Context length in the list of vLLM, OpenRouter, Groq, Mistral and LM Studio; llama.cpp lists that of a slot since 2026, before only the trained one. */
 const contextOf = (entry: Loose): number | null =>
   positive(entry['max_model_len']) ??
   positive(entry['loaded_context_length']) ??
   positive(entry['context_length']) ??
   positive(entry['context_window']) ??
   positive(entry['max_context_length']) ??
-  (isObject(entry['meta']) ? positive(entry['meta']['n_ctx_train']) : null);
+  (isObject(entry['meta']) ? (positive(entry['meta']['n_ctx']) ?? positive(entry['meta']['n_ctx_train'])) : null);
 
 type Facts = Pick<LocalContext, 'parameters' | 'sees'>;
 

@@ -74,7 +74,7 @@ describe('the shipped templates', () => {
       expect(template).toMatchObject({
         task_timeout_s: 120,
         start_timeout_s: 30,
-        planning_timeout_s: 60,
+        planning_timeout_s: 120,
         capabilities: ['research', 'math'],
         classes: { expert: 'expert', research: 'evidence', judge: 'judge' },
       });

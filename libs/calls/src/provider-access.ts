@@ -1,7 +1,7 @@
 import { Failure } from '@conclave/contracts';
 import type { CallHealth } from '@conclave/ports';
 import { type BreakerParts, healthOf, ProviderBreakers } from './provider-breaker.js';
-import { ProviderSlots, type SlotParts } from './provider-slot.js';
+import { noFreeSlot, ProviderSlots, type SlotParts } from './provider-slot.js';
 
 export type ProviderAccessParts = BreakerParts & SlotParts;
 
@@ -43,7 +43,7 @@ export class ProviderAccess {
         const giveBack = await this.slots.take(model, { signal, deadline, look: () => gate.look() });
         try {
           const leftMs = deadline - (await this.parts.state.now());
-          if (leftMs <= 0) throw new Failure('CALL_TIMEOUT', 'Its deadline passed before its provider had a free slot.');
+          if (leftMs <= 0) throw noFreeSlot();
           const settle = await gate.enter();
           let health: CallHealth = 'well';
           try {

@@ -34,6 +34,13 @@ export interface SlotWait {
   look(): Promise<void>;
 }
 
+/** The failure of a call that waited for others of its provider until its deadline. */
+export const noFreeSlot = (): Failure =>
+  new Failure(
+    'CALL_TIMEOUT',
+    'Its deadline passed before its provider had a free slot. Raise `max_concurrency` of the provider if its server can answer several calls at once, otherwise `task_timeout_s` of the template.',
+  );
+
 /**
  * The call slots of providers, shared by all processes, as one service of a process takes them. A free slot serves its next call without
  * asking the store, unless another process or service waits for one. Leases are renewed while slots are held.
@@ -99,7 +106,7 @@ export class ProviderSlots {
             };
           });
         if (signal.aborted) throw new Failure('CALL_CANCELLED', 'It was waiting for a free slot of its provider.');
-        if ((await state.now()) >= deadline) throw new Failure('CALL_TIMEOUT', 'Its deadline passed before its provider had a free slot.');
+        if ((await state.now()) >= deadline) throw noFreeSlot();
         await look();
         const freed = this.takeUnused(provider);
         if (freed) return freed;

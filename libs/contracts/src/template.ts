@@ -99,7 +99,10 @@ export const Template = z.object({
   prompts: z.record(z.string(), z.string()).optional().describe('prompt name -> text that replaces the shipped one'),
   classes: z.record(z.string(), z.string()).describe('capability (or its first word) -> task class'),
   limits: RunLimits,
-  task_timeout_s: z.number().positive().describe('maximum seconds of a task from start to end'),
+  task_timeout_s: z
+    .number()
+    .positive()
+    .describe('maximum seconds of a task from start to end, including the wait for a free slot of its provider'),
   start_timeout_s: z.number().positive().describe('maximum seconds a task waits for a worker'),
   planning_timeout_s: z.number().positive().describe('maximum seconds of the planner for one plan'),
   pause_timeout_s: z.number().positive().optional().describe('seconds a run may be paused; absent: an hour'),

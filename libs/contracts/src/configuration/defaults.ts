@@ -14,7 +14,8 @@ export const defaultLimits: RunLimits = {
 export const paidCostCap = 0.5;
 
 export const defaultTimeouts = {
-  task_timeout_s: 120,
+  // Four experts of a slow local server answer one after the other, and each of them waits for the others.
+  task_timeout_s: 240,
   start_timeout_s: 30,
   planning_timeout_s: 120,
   pause_timeout_s: 3_600,

@@ -146,7 +146,7 @@ export const TemplateSettings = z.strictObject({
     .min(1)
     .max(3600)
     .default(defaultTimeouts.task_timeout_s)
-    .describe('maximum seconds of a task from start to end'),
+    .describe('maximum seconds of a task from start to end, including the wait for a free slot of its provider'),
   start_timeout_s: z
     .number()
     .min(1)

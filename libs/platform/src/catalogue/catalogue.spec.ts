@@ -72,7 +72,7 @@ describe('the shipped templates', () => {
         concurrent_tasks: 8,
       });
       expect(template).toMatchObject({
-        task_timeout_s: 120,
+        task_timeout_s: 240,
         start_timeout_s: 30,
         planning_timeout_s: 120,
         capabilities: ['research', 'math'],

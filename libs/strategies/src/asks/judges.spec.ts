@@ -115,6 +115,12 @@ describe('the asks of the judges', () => {
       additionalProperties: false,
     });
   });
+  it('the gap check demands a verdict, after the gap', () => {
+    const { schema } = gapAsk.call!.json!({} as never).json_schema;
+    const properties = schema['properties'] as Record<string, object>;
+    expect(Object.keys(properties)).toEqual(['GAP', 'COMPLETION_STATUS', 'NEXT_FOCUS']);
+    expect(properties['COMPLETION_STATUS']).toMatchObject({ enum: ['COMPLETE', 'NEEDS_MORE_INFO'] });
+  });
   it('are repeated as often as they declare: the gap check and the answer never', () => {
     expect([gapAsk, synthesisAsk, hintsAsk, scoreAsk, thinkingAsk, criticAsk].map(({ reAsks }) => reAsks)).toEqual([0, 0, 1, 1, 1, 2]);
   });

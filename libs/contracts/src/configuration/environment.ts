@@ -125,7 +125,7 @@ export const Environment = z.object({
     .pipe(z.number().min(0).max(3_600))
     .optional()
     .meta({ expected: 'seconds, from 0 to 3600' })
-    .describe('seconds that running tasks of a service get after SIGTERM; unfinished ones then return to the log; 125 by default'),
+    .describe('seconds that running tasks of a service get after SIGTERM; unfinished ones then return to the log; 245 by default'),
   WORKER_CLASSES: list(TaskClassName)
     .optional()
     .meta({ expected: 'task classes with commas between them, each of small letters, digits and `-`' })

@@ -1,4 +1,5 @@
 import { discoveredProviders } from '@conclave/contracts';
+import { LocalContexts } from './local-context.js';
 import { entriesOf } from './model-list.js';
 import { kindByName } from './model-kind.js';
 import type { ProviderConfig } from './configuration.js';
@@ -7,6 +8,7 @@ import { smallRequest } from './small-request.js';
 /** Header of every response of a Conclave gateway, so that no gateway mistakes a gateway for a model server. */
 export const gatewayMark = 'x-conclave';
 
+type Entry = ReturnType<typeof entriesOf>[number];
 type DiscoveredName = (typeof discoveredProviders)[number];
 
 /** Default ports of the usual local servers. */
@@ -49,13 +51,28 @@ async function probe(name: DiscoveredName, port: number, timeoutMs: number): Pro
       headers: { accept: 'application/json' },
     });
     if (!reply.ok || gatewayMark in reply.headers) return null;
-    const ids = entriesOf(JSON.parse(reply.text)).map((entry) => entry['id']);
-    const models = ids.filter((id): id is string => typeof id === 'string' && kindByName(id) === 'chat');
-    return models.length > 0 ? { name, provider: { base_url, local: true, paid: false }, models } : null;
+    const entries = entriesOf(JSON.parse(reply.text));
+    const models = entries.map((entry) => entry['id']).filter((id): id is string => typeof id === 'string' && kindByName(id) === 'chat');
+    if (models.length === 0) return null;
+    const slots = await slotsOf(name, entries, base_url, timeoutMs);
+    return { name, provider: { base_url, local: true, paid: false, ...(slots > 1 ? { max_concurrency: slots } : {}) }, models };
   } catch {
     // Nothing listens there, or it is not a model server.
     return null;
   }
+}
+
+/** Most calls at once to a server that was found: more would not make an ordinary machine faster. */
+const mostSlots = 8;
+
+/**
+ * How many calls a server answers at once: vLLM batches them, llama.cpp says how many slots it has. Others queue all but one, and their
+ * waiting calls would use up the time of their tasks.
+ */
+async function slotsOf(name: DiscoveredName, entries: readonly Entry[], baseUrl: string, timeoutMs: number): Promise<number> {
+  if (entries.some((entry) => entry['owned_by'] === 'vllm')) return mostSlots;
+  if (name !== 'llamacpp' && !entries.some((entry) => entry['owned_by'] === 'llamacpp')) return 1;
+  return Math.min(mostSlots, (await new LocalContexts(baseUrl, timeoutMs).llamaCpp()).slots ?? 1);
 }
 
 /** A provider built from OPENAI_BASE_URL and OPENAI_API_KEY. */

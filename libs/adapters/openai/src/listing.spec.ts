@@ -255,6 +255,18 @@ describe('the search for local servers', () => {
     ]);
   });
 
+  it('notes how many calls a server answers at once', async () => {
+    const list = (owned_by: string) => ({ data: [{ id: 'qwen3', owned_by }] });
+    const llama = await serve({ '/v1/models': list('llamacpp'), '/props': { total_slots: 4 } });
+    const one = await serve({ '/v1/models': list('llamacpp'), '/props': { total_slots: 1 } });
+    const silent = await serve({ '/v1/models': list('llamacpp') });
+    const vllm = await serve({ '/v1/models': list('vllm') });
+    const slots = async (ports: object) =>
+      (await discoverLocalServers({ ports: { ...nowhere, ...ports } })).map(({ provider }) => provider.max_concurrency);
+    expect(await slots({ llamacpp: llama.port, vllm: vllm.port })).toEqual([4, 8]);
+    expect(await slots({ llamacpp: one.port, vllm: silent.port })).toEqual([undefined, undefined]);
+  });
+
   it('never mistakes a Conclave gateway, or one of our own ports, for a model server', async () => {
     const gateway = await serve({ '/v1/models': models('conclave') }, { [gatewayMark]: '1' });
     const own = await serve({ '/v1/models': models('m') });

@@ -52,11 +52,15 @@ export class LocalContexts {
     return new Map(entries);
   }
 
-  /** Tokens per slot of a llama.cpp server, possibly fewer than the model was trained for, and its template. */
-  async llamaCpp(): Promise<Pick<LocalContext, 'context' | 'opensThinking'>> {
+  /** Tokens per slot of a llama.cpp server, possibly fewer than the model was trained for, its template, and the number of its slots. */
+  async llamaCpp(): Promise<Pick<LocalContext, 'context' | 'opensThinking'> & { readonly slots: number | null }> {
     const props = await this.json('/props');
     const settings = props?.['default_generation_settings'];
-    return { context: isObject(settings) ? positive(settings['n_ctx']) : null, opensThinking: opensThinking(props?.['chat_template']) };
+    return {
+      context: isObject(settings) ? positive(settings['n_ctx']) : null,
+      opensThinking: opensThinking(props?.['chat_template']),
+      slots: positive(props?.['total_slots']),
+    };
   }
 
   /** Model facts from LM Studio's own list beside /v1; empty for other servers. */

@@ -64,6 +64,8 @@ async function probe(name: DiscoveredName, port: number, timeoutMs: number): Pro
 
 /** Most calls at once to a server that was found: more would not make an ordinary machine faster. */
 const mostSlots = 8;
+/** Tokens of context that each call should have: slots of llama.cpp share one context by default, and all of it is reported for each. */
+const tokensPerCall = 8_192;
 
 /**
  * How many calls a server answers at once: vLLM batches them, llama.cpp says how many slots it has. Others queue all but one, and their
@@ -72,7 +74,8 @@ const mostSlots = 8;
 async function slotsOf(name: DiscoveredName, entries: readonly Entry[], baseUrl: string, timeoutMs: number): Promise<number> {
   if (entries.some((entry) => entry['owned_by'] === 'vllm')) return mostSlots;
   if (name !== 'llamacpp' && !entries.some((entry) => entry['owned_by'] === 'llamacpp')) return 1;
-  return Math.min(mostSlots, (await new LocalContexts(baseUrl, timeoutMs).llamaCpp()).slots ?? 1);
+  const { slots, context } = await new LocalContexts(baseUrl, timeoutMs).llamaCpp();
+  return Math.min(mostSlots, slots ?? 1, Math.floor((context ?? 0) / tokensPerCall));
 }
 
 /** A provider built from OPENAI_BASE_URL and OPENAI_API_KEY. */

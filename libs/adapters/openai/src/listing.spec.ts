@@ -257,13 +257,17 @@ describe('the search for local servers', () => {
 
   it('notes how many calls a server answers at once', async () => {
     const list = (owned_by: string) => ({ data: [{ id: 'qwen3', owned_by }] });
-    const llama = await serve({ '/v1/models': list('llamacpp'), '/props': { total_slots: 4 } });
-    const one = await serve({ '/v1/models': list('llamacpp'), '/props': { total_slots: 1 } });
+    const props = (total_slots: number, n_ctx: number) => ({ total_slots, default_generation_settings: { n_ctx } });
+    const llama = await serve({ '/v1/models': list('llamacpp'), '/props': props(4, 32_768) });
+    const small = await serve({ '/v1/models': list('llamacpp'), '/props': props(4, 16_384) });
+    const one = await serve({ '/v1/models': list('llamacpp'), '/props': props(1, 32_768) });
     const silent = await serve({ '/v1/models': list('llamacpp') });
     const vllm = await serve({ '/v1/models': list('vllm') });
     const slots = async (ports: object) =>
       (await discoverLocalServers({ ports: { ...nowhere, ...ports } })).map(({ provider }) => provider.max_concurrency);
     expect(await slots({ llamacpp: llama.port, vllm: vllm.port })).toEqual([4, 8]);
+    // The slots may share one context, and each call should have 8,192 tokens of it.
+    expect(await slots({ llamacpp: small.port })).toEqual([2]);
     expect(await slots({ llamacpp: one.port, vllm: silent.port })).toEqual([undefined, undefined]);
   });
 

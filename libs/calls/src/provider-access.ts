@@ -1,4 +1,4 @@
-import { Failure } from '@conclave/contracts';
+import { type Failure } from '@conclave/contracts';
 import type { CallHealth } from '@conclave/ports';
 import { type BreakerParts, healthOf, ProviderBreakers } from './provider-breaker.js';
 import { noFreeSlot, ProviderSlots, type SlotParts } from './provider-slot.js';

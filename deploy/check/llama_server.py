@@ -1,5 +1,7 @@
-"""llama_server.py WEIGHTS PORT NAME: a llama.cpp server on loopback. WEIGHTS: a GGUF file; if there is none, it is put together from the
-installed parts."""
+"""llama_server.py WEIGHTS PORT NAME: a llama.cpp server on loopback.
+
+WEIGHTS: a GGUF file; if there is none, it is put together from the installed parts.
+"""
 
 import glob
 import hashlib

@@ -17,8 +17,7 @@ const longestHint = 1_000;
 
 const form = formNaming(
   'hints',
-  ({ answers }: Input) => answers.map(({ taskId }) => localOf(taskId)),
-  ({ answers }) => answers.length,
+  ({ answers }: Input) => ({ names: answers.map(({ taskId }) => localOf(taskId)), most: answers.length }),
   (task, most) => z.object({ hints: z.array(z.object({ task, hint: z.string() })).max(most) }),
 );
 

@@ -28,19 +28,18 @@ const mostForms = 100;
  */
 export function formNaming<In>(
   name: string,
-  names: (input: In) => readonly string[],
-  most: (input: In) => number,
+  bounds: (input: In) => { readonly names: readonly string[]; readonly most: number },
   reply: (one: z.ZodType<string>, most: number) => z.ZodType,
 ) {
   const forms = new Map<string, JsonForm>();
   return (input: In): JsonForm => {
-    const allowed = [...new Set(names(input))];
-    const limit = most(input);
-    const key = JSON.stringify([limit, allowed]);
+    const { names, most } = bounds(input);
+    const allowed = [...new Set(names)];
+    const key = JSON.stringify([most, allowed]);
     const kept = forms.get(key);
     if (kept) return kept;
     const isListed = allowed.length > 0 && allowed.length <= mostNames;
-    const form = jsonForm(name, reply(isListed ? z.enum(allowed) : z.string(), limit));
+    const form = jsonForm(name, reply(isListed ? z.enum(allowed) : z.string(), most));
     if (forms.size >= mostForms) forms.clear();
     forms.set(key, form);
     return form;

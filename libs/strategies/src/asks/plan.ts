@@ -19,8 +19,10 @@ const Plan = z.object({
 /** Form of the reply. Tool arguments may be anything, so it cannot be strict. */
 const form = formNaming(
   'plan',
-  ({ request }: z.infer<typeof PlanInput>) => capabilitiesOf(request.template),
-  ({ request, complexity }) => mostExperts(request.template, complexity) + maxEvidenceTasks + 1,
+  ({ request: { template }, complexity }: z.infer<typeof PlanInput>) => ({
+    names: capabilitiesOf(template),
+    most: mostExperts(template, complexity) + maxEvidenceTasks + 1,
+  }),
   (capability, most) =>
     z.object({
       tasks: z

@@ -14,8 +14,7 @@ type Input = Extract<TaskInput, { kind: 'score' }>;
 
 const form = formNaming(
   'score',
-  ({ pairs }: Input) => pairs.map(({ taskId }) => localOf(taskId)),
-  ({ pairs }) => pairs.length,
+  ({ pairs }: Input) => ({ names: pairs.map(({ taskId }) => localOf(taskId)), most: pairs.length }),
   (task, most) => z.object({ scores: z.array(z.object({ task, a: z.number(), b: z.number() })).max(most) }),
 );
 

@@ -81,32 +81,33 @@ function writesAnswer(view: CommitteeView): boolean {
   return planned.length === 1 && view.run.epoch === 0 && view.run.request.answer.response_format === undefined;
 }
 
-export const gapInput = (view: CommitteeView, draft: Draft | null): TaskInputDraft => ({
-  kind: 'gap',
-  // The goal is immutable: only a follow-up, which says little by itself, is rephrased for searching.
-  question: view.run.request.conversation.length > 0 ? (view.run.memory.searchQuestion ?? view.run.request.goal) : view.run.request.goal,
-  mode: draft ? 'answer' : 'evidence',
-  draft: draft?.text ?? null,
-  facts: known(view)
-    .slice(-factsInPrompt)
-    .sort((a, b) => b.epoch - a.epoch),
-  experts: heardTasks(view)
-    .slice(0, answersInPrompt)
-    .map(([taskId, task]) => ({
-      category: categoryOf(task),
-      task: task.spec.task,
-      confidence: task.result!.confidence ?? 0,
-      gaps: [...task.result!.gaps],
-      ...(draft ? {} : answerBeyond(view, taskId, task.result!.text)),
-    })),
-});
+export const gapInput = (view: CommitteeView, draft: Draft | null): TaskInputDraft => {
+  const facts = known(view);
+  return {
+    kind: 'gap',
+    // The goal is immutable: only a follow-up, which says little by itself, is rephrased for searching.
+    question: view.run.request.conversation.length > 0 ? (view.run.memory.searchQuestion ?? view.run.request.goal) : view.run.request.goal,
+    mode: draft ? 'answer' : 'evidence',
+    draft: draft?.text ?? null,
+    facts: facts.slice(-factsInPrompt).sort((a, b) => b.epoch - a.epoch),
+    experts: heardTasks(view)
+      .slice(0, answersInPrompt)
+      .map(([taskId, task]) => ({
+        category: categoryOf(task),
+        task: task.spec.task,
+        confidence: task.result!.confidence ?? 0,
+        gaps: [...task.result!.gaps],
+        ...(draft ? {} : answerBeyond(facts, taskId, task.result!.text)),
+      })),
+  };
+};
 
 /** Characters of an answer that the gap check sees. */
 const answerForGap = 800;
 
 /** An answer that says more than its finding, which is all that the facts hold of it: the rest may fill the gap. */
-function answerBeyond(view: CommitteeView, taskId: string, answer: string): { answer?: string } {
-  const finding = known(view).find((fact) => fact.taskId === taskId)?.text ?? '';
+function answerBeyond(facts: readonly Fact[], taskId: string, answer: string): { answer?: string } {
+  const finding = facts.find((fact) => fact.taskId === taskId)?.text ?? '';
   return answer.trim().length > finding.length + 20 ? { answer: bounded(oneLine(answer), answerForGap) } : {};
 }
 

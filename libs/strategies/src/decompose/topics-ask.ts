@@ -15,8 +15,10 @@ const mostCollections = 8;
 
 const form = formNaming(
   'topics',
-  ({ asked }: PlanAsked) => TopicsAsked.parse(asked).collections.map(({ name }) => name),
-  ({ asked }) => TopicsAsked.parse(asked).most,
+  ({ asked }: PlanAsked) => {
+    const { collections, most } = TopicsAsked.parse(asked);
+    return { names: collections.map(({ name }) => name), most };
+  },
   (collection, most) =>
     z.strictObject({
       topics: z

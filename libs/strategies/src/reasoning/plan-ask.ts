@@ -11,8 +11,10 @@ import { PlanContent, PlanInput } from './values.js';
 
 const form = formNaming(
   'reasoning_plan',
-  ({ asked }: PlanAsked) => PlanInput.parse(asked).offered.map(({ name }) => name),
-  ({ asked }) => PlanInput.parse(asked).maxSteps,
+  ({ asked }: PlanAsked) => {
+    const { offered, maxSteps } = PlanInput.parse(asked);
+    return { names: offered.map(({ name }) => name), most: maxSteps };
+  },
   (capability, most) =>
     z.object({
       steps: z.array(z.object({ capability, input_description: z.string(), reason: z.string() })).max(most),

@@ -113,11 +113,9 @@ export function readPrepared(
 
 /** The argument that a bare value can only mean: the one a tool requires, by its signature `name: type, other?: type`; null without one. */
 function onlyArgument(signature: string): string | null {
-  const required = [...signature.matchAll(/(?:^|, )([\p{L}_][\p{L}\p{N}_-]*)(\??): (string|number|integer)(?=,|$| \|)/gu)].filter(
-    ([, , optional]) => optional === '',
-  );
-  const all = [...signature.matchAll(/(?:^|, )[\p{L}_][\p{L}\p{N}_-]*: /gu)];
-  return required.length === 1 && all.length === 1 ? required[0]![1]! : null;
+  const required = [...signature.matchAll(/(?:^|, )([\p{L}_][\p{L}\p{N}_-]*): ((?:string|number|integer)(?=,|$| \|))?/gu)];
+  const [, name, isPlain] = required[0] ?? [];
+  return required.length === 1 && isPlain !== undefined ? name! : null;
 }
 
 /** Arguments of a tool; for `math`, the operation is separate from them. */

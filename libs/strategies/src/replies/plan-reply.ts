@@ -90,11 +90,16 @@ function withOwnIds(readTasks: readonly ReadTask[]): readonly ReadTask[] {
   const taken = new Set(readTasks.map(({ task }) => task.id));
   const seen = new Set<string>();
   return readTasks.map((read) => {
-    let { id } = read.task;
-    for (let n = 2; seen.has(id); n += 1) if (!taken.has(`${read.task.id.slice(0, 28)}-${n}`)) id = `${read.task.id.slice(0, 28)}-${n}`;
-    seen.add(id);
-    taken.add(id);
-    return id === read.task.id ? read : { ...read, task: { ...read.task, id } };
+    const { id } = read.task;
+    if (!seen.has(id)) {
+      seen.add(id);
+      return read;
+    }
+    const numbered = (n: number): string => `${id.slice(0, 28)}-${n}`;
+    let n = 2;
+    while (taken.has(numbered(n))) n += 1;
+    taken.add(numbered(n));
+    return { ...read, task: { ...read.task, id: numbered(n) } };
   });
 }
 

@@ -17,8 +17,7 @@ const resultsLength = 16_000;
 /** Form of the reply. Tool arguments may be anything, so it cannot be strict. */
 const form = formNaming(
   'wave',
-  ({ request }: PlanAsked) => (request.template.tools ?? []).map(({ name }) => name),
-  () => mostCalls,
+  ({ request }: PlanAsked) => ({ names: (request.template.tools ?? []).map(({ name }) => name), most: mostCalls }),
   (tool, most) =>
     z.object({
       status: z.enum(['continue', 'done']),

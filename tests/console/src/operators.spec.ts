@@ -263,12 +263,12 @@ describe('the page with settings', () => {
     await page.getByLabel('max_iterations').fill('7');
     await page.getByRole('region', { name: 'What would change' }).getByText('+ max_iterations: 7').waitFor();
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Version 1').waitFor();
+    await page.getByText('Version 1', { exact: true }).waitFor();
     await page.getByText('by admin.key').waitFor();
     await page.getByLabel('max_iterations').fill('9');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('button', { name: 'Roll back to version 1' }).click();
-    await page.getByText('Version 3').waitFor();
+    await page.getByText('Version 3', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Diff of version 2' }).click();
     await page.getByRole('region', { name: 'From now to version 2' }).getByText('+ max_iterations: 9').waitFor();
     await picture(page, 'settings-templates-1280');
@@ -301,10 +301,10 @@ describe('the page with settings', () => {
     await page.getByRole('radio', { name: 'Form' }).click();
     expect(await page.getByLabel('refine_rounds', { exact: true }).inputValue()).toBe('0');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Version 1').waitFor();
+    await page.getByText('Version 1', { exact: true }).waitFor();
     expect(await page.getByRole('region', { name: 'The whole template' }).last().innerText()).toMatch(/tokens: 9000/);
     await page.getByRole('button', { name: 'Back to the file' }).click();
-    await page.getByText('Version 2').waitFor();
+    await page.getByText('Version 2', { exact: true }).waitFor();
     expect(await page.getByLabel('tokens', { exact: true }).inputValue()).toBe('');
   });
 

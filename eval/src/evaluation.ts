@@ -29,6 +29,8 @@ export interface EvaluationReport {
 export interface EvaluationOptions {
   /** File of questions and paragraphs. */
   readonly set?: string | null;
+  /** File of labelled pairs of questions. */
+  readonly pairs?: string | null;
   /** Base URL of an embedding model behind `/v1/embeddings`, and its name. */
   readonly embeddings?: { readonly url: string; readonly model: string } | null;
   /** Questions for templates to answer. */

@@ -12,7 +12,8 @@ ${evaluations.map(({ id, title }) => `  ${id.padEnd(9)}${title}`).join('\n')}
 
   --json   figures as JSON, one object for all evaluations
   --set FILE               two-hop: your own paragraphs and questions
-  --embeddings URL,MODEL   two-hop: an embedding model, such as http://127.0.0.1:8000/v1,e5
+  --pairs FILE             cache: your own pairs of questions, tab-separated; each line ends with 1 (the same) or 0
+  --embeddings URL,MODEL   two-hop, cache: an embedding model, such as http://127.0.0.1:8000/v1,e5
   --questions FILE         loop: your own questions instead, one JSON object a line, with "titles" of the documents that
                            answer it, accepted "answers", or both; asked of the models of conclave.yaml or OPENAI_BASE_URL
   --documents FOLDER       loop: text and Markdown documents to answer from; what the configuration searches by default
@@ -29,6 +30,7 @@ async function main(): Promise<number> {
     options: {
       json: { type: 'boolean', default: false },
       set: { type: 'string' },
+      pairs: { type: 'string' },
       questions: { type: 'string' },
       documents: { type: 'string' },
       templates: { type: 'string' },
@@ -68,6 +70,7 @@ async function main(): Promise<number> {
     const [url, model] = values.embeddings?.split(',') ?? [];
     const report = await evaluation.run({
       set: values.set ?? null,
+      pairs: values.pairs ?? null,
       embeddings: url && model ? { url, model } : null,
       served: values.served,
       own,

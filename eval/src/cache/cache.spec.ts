@@ -1,8 +1,10 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { isMet } from '../evaluation.js';
 import { printReport } from '../report.js';
-import { evaluateCache } from './cache.js';
-import { builtInEmbed } from './embedder.js';
+import { cache, evaluateCache } from './cache.js';
 import { isParaphrase, judgePairs, measurePairs, sumOf, type Embed } from './pair-measure.js';
 import { adversarialPairs } from './pairs/adversarial-pair.js';
 import { adversarialKinds } from './pairs/kinds.js';
@@ -50,7 +52,7 @@ describe('the semantic cache', () => {
   });
 
   it('meets its targets with the shipped embedder, on the regression half too', async () => {
-    const { findings } = await evaluateCache(builtInEmbed());
+    const { findings } = await cache.run();
     expect(findings.some(({ what }) => what === 'recall of paraphrases, regression half')).toBe(true);
     expect(findings.filter((finding) => !isMet(finding))).toEqual([]);
   });
@@ -61,5 +63,36 @@ describe('the semantic cache', () => {
     expect(report.findings.find(({ what }) => what.startsWith('recall'))).toMatchObject({ value: 0 });
     expect(report.findings.every(isMet)).toBe(false);
     expect(printReport(report)).toContain('NOT MET');
+  });
+});
+
+describe('pairs that other people labelled', () => {
+  const pairsOf = (...lines: readonly string[]): string => {
+    const file = join(mkdtempSync(join(tmpdir(), 'conclave-pairs-')), 'pairs.tsv');
+    writeFileSync(file, lines.join('\n'));
+    return file;
+  };
+
+  it('are read from the last three columns, and hits with another label are listed', async () => {
+    const pairs = pairsOf(
+      'id\tquestion1\tquestion2\tis_duplicate',
+      "1\tWhat is the capital of France?\tWhat's the capital city of France?\t1",
+      '2\tHow do I keep bees?\tHow can I keep bees?\t0',
+      '3\tHow do I keep bees?\tHow do I keep hens?\t0',
+      '',
+    );
+    const { sections, figures } = await cache.run({ pairs });
+    expect(sections[0]!.lines.map((line) => line.split(/ {2,}/u))).toEqual([
+      ['label', 'pairs', 'hits', 'share'],
+      ['the same', '1', '1', '100.0 %'],
+      ['different', '2', '1', '50.0 %'],
+    ]);
+    expect(sections[1]!.lines).toEqual([expect.stringMatching(/^0\.\d{3} {2}How do I keep bees\? {2}\| {2}How can I keep bees\?$/)]);
+    expect(figures).toMatchObject({ pairs: 3, hits: 2 });
+  });
+
+  it('are refused with the line that cannot be read', async () => {
+    await expect(cache.run({ pairs: pairsOf('a\tb\t1', 'a\tb\tperhaps') })).rejects.toThrow('Line 2 must end with a question');
+    await expect(cache.run({ pairs: pairsOf('question1\tquestion2\tlabel') })).rejects.toThrow('The file has no pair of questions.');
   });
 });

@@ -1,8 +1,9 @@
 import { nearestDistance } from '@conclave/strategies';
+import { chosenEmbedder } from '../chosen-embedder.js';
 import type { Evaluation, Finding, Section } from '../evaluation.js';
 import { halves } from '../halves.js';
 import { percent, table } from '../report.js';
-import { builtInEmbed } from './embedder.js';
+import { evaluateOwnPairs } from './own-pairs.js';
 import { isParaphrase, judgePairs, measurePairs, sumOf, type Embed, type JudgedPair, type PairTally } from './pair-measure.js';
 import { adversarialPairs } from './pairs/adversarial-pair.js';
 import { adversarialKinds } from './pairs/kinds.js';
@@ -16,7 +17,19 @@ export const cacheTargets = {
 };
 
 /** Which repeated questions the semantic answer cache serves, and which changed ones it must not serve. */
-export const cache: Evaluation = { id: 'cache', title: 'hits of the semantic answer cache', run: () => evaluateCache(builtInEmbed()) };
+export const cache: Evaluation = {
+  id: 'cache',
+  title: 'hits of the semantic answer cache',
+  async run({ pairs = null, embeddings = null } = {}) {
+    const embedder = chosenEmbedder(embeddings);
+    const embed: Embed = (texts) => embedder.embed(texts, { signal: new AbortController().signal });
+    try {
+      return await (pairs === null ? evaluateCache(embed) : evaluateOwnPairs(pairs, embed));
+    } finally {
+      await embedder.close();
+    }
+  },
+};
 
 export async function evaluateCache(embed: Embed): Promise<Awaited<ReturnType<Evaluation['run']>>> {
   const tallies = await measurePairs(questionPairs, embed);
@@ -60,7 +73,7 @@ export async function evaluateCache(embed: Embed): Promise<Awaited<ReturnType<Ev
     definition: [
       `${questionPairs.length} pairs of questions, English and German: ${paraphrases} paraphrases, the rest with one thing changed. Of each kind and language`,
       'every second pair belongs to the regression half; the rules know words of both. A hit is what the gateway serves: a cosine distance of',
-      `the questions below ${nearestDistance} with the built-in embedder, and no difference in numbers, dates, names, negation and the like.`,
+      `the questions below ${nearestDistance} with the embedder, and no difference in numbers, dates, names, negation and the like.`,
       `${adversarialPairs.length} further adversarial pairs are all changed, mostly by one small word; the rules were written against them.`,
     ],
     sections: [
@@ -73,7 +86,9 @@ export async function evaluateCache(embed: Embed): Promise<Awaited<ReturnType<Ev
       adversarialSection(adversarial),
     ],
     findings,
-    notes: ['The pairs come from the project that wrote the rules; other people may change questions in other ways.'],
+    notes: [
+      'The pairs come from the project that wrote the rules; other people may change questions in other ways: `npm run eval -- cache --pairs FILE`.',
+    ],
     figures: { tallies, adversarial: { pairs: adversarial.length, near: adversarial.filter(({ isNear }) => isNear).length } },
   };
 }

@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { BuiltInEmbedder } from '@conclave/adapter-embedder';
-import { natureOf, openEmbeddings } from '@conclave/adapter-openai';
 import * as z from 'zod';
-import type { Embedder } from '@conclave/ports';
-import type { Evaluation, EvaluationOptions, EvaluationReport } from '../evaluation.js';
+import { chosenEmbedder } from '../chosen-embedder.js';
+import type { Evaluation, EvaluationReport } from '../evaluation.js';
 import { twoHopCorpus } from '../recall/two-hop-corpus.js';
 import { percent, table } from '../report.js';
 import { measureTwoHops, places } from './measure.js';
@@ -26,7 +24,7 @@ export const twoHop: Evaluation = {
   async run({ set = null, embeddings = null, served = false } = {}): Promise<EvaluationReport> {
     const { paragraphs, questions } = set === null ? twoHopCorpus(400) : QuestionSet.parse(JSON.parse(readFileSync(set, 'utf8')));
     if (served) return servedReport(paragraphs, questions, embeddings);
-    const embedder = embedderOf(embeddings);
+    const embedder = chosenEmbedder(embeddings);
     try {
       const measured = await measureTwoHops(paragraphs, questions, embedder);
       return {
@@ -59,9 +57,3 @@ export const twoHop: Evaluation = {
     }
   },
 };
-
-function embedderOf(embeddings: EvaluationOptions['embeddings']): Embedder {
-  if (!embeddings) return BuiltInEmbedder.open();
-  const { url, model } = embeddings;
-  return openEmbeddings({ name: 'given', provider: { base_url: url, ...natureOf(url, false) }, model });
-}

@@ -26,6 +26,7 @@ export function frameWordDifferences(first: ComparedText, second: ComparedText):
   const isSmall = (word: string | undefined): boolean => word !== undefined && (isFraming(word, language) || isGrammar(word, language));
   if (ends.every(isSmall) && isOther(ends[0], ends[1])) differences.push(pair('word', [ends[0]!], [ends[1]!]));
   if (strandsAlone(first, second) || strandsAlone(second, first)) differences.push('order');
+  if (strandsMore(first, second) || strandsMore(second, first)) differences.push('scope');
   const [asked, other] = [namingOrMeaning(first), namingOrMeaning(second)];
   if (asked !== other && asked !== '' && other !== '') differences.push(pair('question', [asked], [other]));
   return differences;
@@ -35,4 +36,9 @@ export function frameWordDifferences(first: ComparedText, second: ComparedText):
 const strandsAlone = (one: ComparedText, other: ComparedText): boolean => {
   const preposition = stranded.exec(one.prose)?.[1];
   return preposition !== undefined && !stranded.test(other.prose) && other.tokens.some(({ value }) => value === preposition);
+};
+/** "What is it for?" and "What is it?" */
+const strandsMore = (one: ComparedText, other: ComparedText): boolean => {
+  const preposition = stranded.exec(one.prose)?.[1];
+  return preposition !== undefined && preposition !== 'to' && !other.tokens.some(({ value }) => value === preposition);
 };

@@ -104,7 +104,7 @@ export const unitOf: ReadonlyMap<string, string> = new Map(
     bar: 'bar',
     psi: 'psi',
     pascal: 'pascal',
-    second: 'seconds sekunde sekunden',
+    second: 's seconds sekunde sekunden',
     minute: 'minute minutes minuten',
     hour: 'hour hours stunde stunden',
     day: 'day days tag tage tagen',

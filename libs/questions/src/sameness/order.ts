@@ -29,7 +29,10 @@ export function ordersDiffer(a: ComparedText, b: ComparedText, matches: readonly
   for (const [position, left] of inOrder.entries()) {
     for (const right of inOrder.slice(position + 1)) {
       if (left.second < right.second) continue;
-      if (keepsRole(left, a, b) || keepsRole(right, a, b)) continue;
+      const [leftKeeps, rightKeeps] = [keepsRole(left, a, b), keepsRole(right, a, b)];
+      // "What may I do in Rome but not in Bari?": the preposition does not tell which is which.
+      if (leftKeeps && rightKeeps && sharesRole(left, right, a) && !isList(a, left.first, right.first)) return true;
+      if (leftKeeps || rightKeeps) continue;
       if (isList(a, left.first, right.first) && isList(b, right.second, left.second)) continue;
       if (!oneIsPassive && exchangeRoles(left, right, a, b)) return true;
       const weight = weightOf(left, a, b) + weightOf(right, a, b);
@@ -54,6 +57,7 @@ const keepsRole = ({ first, second }: Match, a: ComparedText, b: ComparedText): 
   const role = a.tokens[first]!.role;
   return prepositions.has(role) && role === b.tokens[second]!.role;
 };
+const sharesRole = (left: Match, right: Match, { tokens }: ComparedText): boolean => tokens[left.first]!.role === tokens[right.first]!.role;
 /** Each word has the other's preposition: "written in c" and "written in python". */
 const exchangeRoles = (left: Match, right: Match, a: ComparedText, b: ComparedText): boolean => {
   const [leftRole, rightRole] = [a.tokens[left.first]!.role, a.tokens[right.first]!.role];
@@ -67,7 +71,7 @@ const exchangeRoles = (left: Match, right: Match, a: ComparedText, b: ComparedTe
 const prepositions = new Set([
   ...sources,
   ...targets,
-  ...'at on for with during since until before after about under over between within against against gegen für mit bei im am um seit bis vor während über unter zwischen innerhalb of'.split(
+  ...'at on for as with during since until before after about under over between within against against gegen für mit bei im am um seit bis vor während über unter zwischen innerhalb of'.split(
     ' ',
   ),
 ]);

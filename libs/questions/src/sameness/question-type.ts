@@ -30,7 +30,10 @@ const types: readonly (readonly [QuestionType, RegExp])[] = [
       `${wasIst} (?:anzahl|einwohnerzahl|bevölkerung)`,
     ),
   ],
-  ['amount', phrases('how much', `${whatIs} (?:price|cost)`, 'wie ?viel', 'was kostet', 'was kosten', `${wasIst} preis`, 'wie teuer')],
+  [
+    'amount',
+    phrases('how (?:much|expensive)', `${whatIs} (?:price|cost)`, 'wie ?viel', 'was kostet', 'was kosten', `${wasIst} preis`, 'wie teuer'),
+  ],
   [
     'measure',
     phrases(
@@ -160,8 +163,8 @@ export const isDress = (type: QuestionType, word: string): boolean => dress[type
 const families: readonly (readonly QuestionType[])[] = [
   ['time', 'place', 'person', 'reason', 'thing', 'count', 'manner', 'yes-no'],
   ['duration', 'place', 'person', 'reason', 'time', 'count', 'thing'],
-  ['measure', 'place', 'person', 'reason', 'time', 'count', 'manner', 'yes-no'],
-  ['amount', 'place', 'person', 'reason', 'time', 'yes-no', 'count'],
+  ['measure', 'place', 'person', 'reason', 'time', 'count', 'manner', 'yes-no', 'thing'],
+  ['amount', 'place', 'person', 'reason', 'time', 'yes-no', 'count', 'thing', 'manner'],
 ];
 const nouns = (words: string): ReadonlySet<string> => new Set(words.split(' '));
 /** Kinds that may ask the same, if the second has the noun: "How do I get there?", "What is the best route?". */
@@ -174,13 +177,27 @@ const compatible: readonly (readonly [QuestionType, ReadonlySet<string>])[] = [
   ],
   ['person', nouns('name names called heißt heißen hieß')],
   ['duration', nouns('duration dauer')],
+  [
+    'measure',
+    nouns(
+      'height age distance size depth width weight speed length temperature frequency high old far big large deep wide heavy fast hot cold long höhe größe tiefe breite geschwindigkeit länge entfernung alter gewicht temperatur',
+    ),
+  ],
+  ['amount', nouns('price prices cost costs expensive amount fee fees preis kosten betrag gebühr')],
 ];
 
-/** Whether the two kinds exclude each other. `loose` are the words that the texts do not share. */
-export function typesConflict(a: QuestionType, b: QuestionType, loose: ReadonlySet<string>): boolean {
+type Types = readonly [QuestionType, QuestionType];
+
+/** Whether the word is a noun by which questions of these two kinds may ask the same. */
+export const wantsNoun = ([a, b]: Types, word: string): boolean =>
+  compatible.some(([type, words]) => (a === type) !== (b === type) && words.has(word));
+
+/** Whether the two kinds exclude each other. `loose` are the words that the texts do not share, of each text. */
+export function typesConflict([a, b]: Types, loose: readonly [ReadonlySet<string>, ReadonlySet<string>]): boolean {
   if (a === b || a === 'any' || b === 'any') return false;
-  const isReworded = compatible.some(
-    ([type, words]) => (a === type || b === type) && (a === 'thing' || b === 'thing') && [...words].some((word) => loose.has(word)),
-  );
+  const isReworded = compatible.some(([type, words]) => {
+    const ofThing = a === type && b === 'thing' ? loose[1] : b === type && a === 'thing' ? loose[0] : null;
+    return ofThing !== null && [...words].some((word) => ofThing.has(word));
+  });
   return !isReworded && families.some((family) => family.includes(a) && family.includes(b));
 }

@@ -45,6 +45,9 @@ export function languageOf(words: readonly string[]): Language | null {
 /** Words that are not grammar but define the role of the next word. */
 const governs = new Set(['without', 'except', 'neither', 'ohne', 'außer', 'weder', 'gegen', 'against']);
 
+/** "Without being asked": the role stays that of "without". */
+const keepsGoverned = new Set(['being', 'having', 'any', 'to', 'zu']);
+
 const articles = new Set(
   'a an the der die das den dem des ein eine einen einem einer eines my your our mein meine meinen dein deine unser unsere'.split(' '),
 );
@@ -73,6 +76,8 @@ export function readQuestion(text: string): ComparedText {
       push('date', written, dateOf(...(written.split('.').map(Number).reverse() as [number, number, number])));
     else if (groups['clock'] !== undefined) push('number', written, clockOf(written));
     else if (split && /^(?:st|nd|rd|th)$/u.test(split[2]!)) push('number', written, canonicalDigits(split[1]!, language));
+    else if (split && isGrammar(split[2]!.toLowerCase(), language) && !unitOf.has(split[2]!.toLowerCase()))
+      push('identifier', written, written.toLowerCase());
     else if (split) {
       push('number', split[1]!, canonicalDigits(split[1]!, language));
       pushWord(split[2]!);
@@ -105,9 +110,14 @@ export function readQuestion(text: string): ComparedText {
         /^\s+(?:is|are|was|has|beats|and|or|to|vs|than)\s|^\s*[^\s\p{L}]/u.test(plain.slice(end, end + 20)))
     )
       return push('identifier', written, written.toLowerCase(), true);
+    // "IT" and "US" are names, "it" and "us" are not.
+    const isShouting = isShouted || /^(?:not|no|nicht|kein)$/u.test(word);
+    if (!isShouting && /^\p{Lu}{2,}$/u.test(written) && isGrammar(word, language)) return push('identifier', written, word, true);
     const isCapital = !startsSentence && !isShouted && /^\p{Lu}/u.test(written) && word !== 'i';
+    const roleBefore = role;
     push('word', written, word, isCapital);
-    if ((isGrammar(word, language) || governs.has(word)) && !articles.has(word)) role = word;
+    if (governs.has(roleBefore) && keepsGoverned.has(word)) role = roleBefore;
+    else if ((isGrammar(word, language) || governs.has(word)) && !articles.has(word)) role = word;
     else if (articles.has(word)) role = tokens.at(-1)?.role ?? '';
     if (ending !== '') tokens.push({ kind: 'word', text: ending, value: ending, isCapital: false, role: '' });
     if (ending !== '' && isGrammar(word, language)) role = word;

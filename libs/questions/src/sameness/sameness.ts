@@ -1,8 +1,11 @@
 import { frameWordDifferences } from './frame-words.js';
-import { isFraming, isGrammar, oppositeFamiliesOf } from './lexicon.js';
+import { asksForDoing, looseOf, namesActivity, withoutFrame, type Framed } from './frame.js';
+import { isGrammar, oppositeFamiliesOf } from './lexicon.js';
 import { normaliseQuestion } from './normalise.js';
 import { ordersDiffer, type Match } from './order.js';
-import { isDress, questionTypeOf, typesConflict } from './question-type.js';
+import { phrasingDifferences } from './phrasing.js';
+import { quantityDifferences } from './quantities.js';
+import { questionTypeOf, typesConflict, type QuestionType } from './question-type.js';
 import { readQuestion, type ComparedText, type ComparedToken } from './reading.js';
 import { pair, smallWordDifferences } from './small-words.js';
 import { isCompoundOf, matches, separated } from './stems.js';
@@ -11,7 +14,7 @@ export interface Sameness {
   readonly same: boolean;
   /**
    * Differences, as `kind` or `kind: first / second`; empty if there are none. Kinds: language, length, quote, number, date, unit,
-   * operator, negation, opposite, question, tense, word, scope, order. The values are words of the texts: do not log them.
+   * operator, negation, opposite, question, tense, word, scope, order, person. The values are words of the texts: do not log them.
    */
   readonly differences: readonly string[];
 }
@@ -47,15 +50,7 @@ function compareParts(first: ComparedText, second: ComparedText): readonly strin
     differences.push(pair('language', [first.language], [second.language]));
   if (!sameLiterals(first, second)) differences.push('quote');
 
-  for (const kind of ['number', 'date'] as const) {
-    const [left, right] = [quantities(first, kind), quantities(second, kind)];
-    if (left.join('|') !== right.join('|')) differences.push(pair(kind, left, right));
-  }
-  const [leftUnits, rightUnits] = [unitsOf(first), unitsOf(second)];
-  const isPart = (part: readonly string[], whole: readonly string[]): boolean => part.every((unit) => whole.includes(unit));
-  if (!isPart(leftUnits, rightUnits) || !isPart(rightUnits, leftUnits)) differences.push(pair('unit', leftUnits, rightUnits));
-  const [leftAsked, rightAsked] = [askedTimeUnits(first), askedTimeUnits(second)];
-  if (leftAsked !== rightAsked && leftAsked !== '' && rightAsked !== '') differences.push(pair('unit', [leftAsked], [rightAsked]));
+  differences.push(...quantityDifferences(first, second));
   const [leftOperators, rightOperators] = [operatorsOf(first), operatorsOf(second)];
   if (leftOperators !== rightOperators) differences.push(pair('operator', [leftOperators], [rightOperators]));
   const [leftNegations, rightNegations] = [negationsOf(first), negationsOf(second)];
@@ -67,33 +62,6 @@ function compareParts(first: ComparedText, second: ComparedText): readonly strin
 function sameLiterals(first: ComparedText, second: ComparedText): boolean {
   return [...first.literals].sort().join('\n') === [...second.literals].sort().join('\n');
 }
-
-/** Numbers in order with their units, dates in any order. */
-function quantities({ tokens }: ComparedText, kind: 'number' | 'date'): readonly string[] {
-  const found: string[] = [];
-  tokens.forEach((token, index) => {
-    if (token.kind !== kind) return;
-    const unit = [tokens[index + 1], tokens[index - 1], tokens[index + 2]].find(
-      (near) =>
-        near?.value.startsWith('unit:') &&
-        (near === tokens[index + 1] || /^[$€£¥]$/u.test(near.text) || /^(?:°|degrees?|grad)$/u.test(tokens[index + 1]?.value ?? '')),
-    );
-    found.push(kind === 'number' && unit ? `${token.value} ${unit.value.slice(5)}` : token.value);
-  });
-  return kind === 'date' ? found.sort() : found;
-}
-
-const asksUnit = new Set(['which', 'what', 'many', 'viele', 'welchem', 'welcher', 'welches', 'welchen', 'in']);
-const timeUnits = new Set(['second', 'minute', 'hour', 'day', 'week', 'month', 'year'].map((unit) => `unit:${unit}`));
-/** "How many minutes", "in which year": the unit only names the measure of the answer, and another wording omits it. */
-const isAskedTime = (tokens: readonly ComparedToken[], index: number): boolean =>
-  timeUnits.has(tokens[index]!.value) && asksUnit.has(tokens[index - 1]?.value ?? '');
-const unitsAmong = ({ tokens }: ComparedText, isWanted: (index: number) => boolean): readonly string[] => [
-  ...new Set(tokens.flatMap(({ value }, index) => (value.startsWith('unit:') && isWanted(index) ? [value.slice(5)] : []))),
-];
-const unitsOf = (reading: ComparedText): readonly string[] => unitsAmong(reading, (index) => !isAskedTime(reading.tokens, index));
-const askedTimeUnits = (reading: ComparedText): string =>
-  [...unitsAmong(reading, (index) => isAskedTime(reading.tokens, index))].sort().join(' ');
 
 /** Arithmetic signs, also when spelled out. */
 const spokenOperators: Readonly<Record<string, string>> = {
@@ -186,32 +154,26 @@ function compareWords(first: ComparedText, second: ComparedText): readonly strin
 
   const [leftType, rightType] = [questionTypeOf(first), questionTypeOf(second)];
   const isAboutDoing = asksForDoing(first) || asksForDoing(second);
-  const isOptional = ({ value, isCapital }: ComparedToken, reading: ComparedText): boolean =>
-    (isFraming(value, reading.language) && (!isCapital || reading.language === 'de')) ||
-    (leftType === rightType && isDress(leftType, value)) ||
-    (isAboutDoing && activities.has(value));
-  const bare = (reading: ComparedText, rest: readonly number[]): ComparedToken[] =>
-    rest.map((index) => reading.tokens[index]!).filter((token) => !isOptional(token, reading));
-  const leftRest = bare(first, left);
-  const rightRest = bare(second, right);
+  const framed = (of: (match: Match) => number): Framed => ({
+    types: [leftType, rightType],
+    isAboutDoing,
+    shared: new Set(matched.map(of)),
+  });
+  const [inFirst, inSecond] = [(match: Match): number => match.first, (match: Match): number => match.second];
+  const leftRest = withoutFrame(first, left, framed(inFirst));
+  const rightRest = withoutFrame(second, right, framed(inSecond));
+  const isChanged = (match: Match): boolean => first.tokens[match.first]!.value !== second.tokens[match.second]!.value;
   const differences: string[] = [];
-  const isReworded =
-    leftRest.length > 0 ||
-    rightRest.length > 0 ||
-    matched.some(({ first: at, second: other }) => first.tokens[at]!.value !== second.tokens[other]!.value);
+  const isReworded = leftRest.length > 0 || rightRest.length > 0 || matched.some(isChanged);
 
-  differences.push(
-    ...oppositesBetween(first, second, new Set(matched.map(({ first: at }) => at)), new Set(matched.map(({ second: at }) => at))),
-  );
-  const changedForms = matched.flatMap(({ first: at, second: other }) =>
-    first.tokens[at]!.value === second.tokens[other]!.value ? [] : [first.tokens[at]!.value, second.tokens[other]!.value],
-  );
-  const loose = new Set([
-    ...left.map((index) => first.tokens[index]!.value),
-    ...right.map((index) => second.tokens[index]!.value),
-    ...changedForms,
-  ]);
-  if (typesConflict(leftType, rightType, loose)) differences.push(pair('question', [leftType], [rightType]));
+  differences.push(...oppositesBetween(first, second, new Set(matched.map(inFirst)), new Set(matched.map(inSecond))));
+  const loose = [
+    looseOf(first, left, matched, { of: inFirst, isChanged }),
+    looseOf(second, right, matched, { of: inSecond, isChanged }),
+  ] as const;
+  if (!asksForSum(first, second, leftType, rightType) && typesConflict([leftType, rightType], loose))
+    differences.push(pair('question', [leftType], [rightType]));
+  if (asksForDoing(first) !== asksForDoing(second) && !namesActivity(first) && !namesActivity(second)) differences.push('question');
 
   const values = (rest: readonly ComparedToken[]): string[] => rest.map(({ value }) => value);
   // No word matches and neither text has a number: nothing shows that they are about the same thing.
@@ -237,21 +199,21 @@ function compareWords(first: ComparedText, second: ComparedText): readonly strin
   differences.push(
     ...smallWordDifferences(first, second, matched, {
       isAboutManner: leftType === 'manner' || rightType === 'manner',
+      mayOmitModal: [leftType, rightType].some((type) => type === 'place' || type === 'duration'),
       isReworded,
       isCovered: leftRest.length + rightRest.length === 0,
       isExact: left.length + right.length === 0,
     }),
   );
+  differences.push(...phrasingDifferences(first, second, matched));
   if (ordersDiffer(first, second, matched, isReworded)) differences.push('order');
   return differences;
 }
 
-/** "What does X do?" asks for the tasks of X. */
-const asksForDoing = ({ prose }: ComparedText): boolean =>
-  /^what (?:do|does|did) .{1,80} do\s?[?.!]*$|^was (?:macht|tut|machen|tun) /u.test(prose);
-const activities = new Set(
-  'task tasks job jobs role duty duties responsibilities aufgabe aufgaben tätigkeit tätigkeiten pflichten beruf'.split(' '),
-);
+/** "What is 15 % of 80?" and "How much is 15 % of 80?" ask the same. */
+const asksForSum = (first: ComparedText, second: ComparedText, ...types: readonly QuestionType[]): boolean =>
+  types.every((type) => type === 'amount' || type === 'thing') &&
+  [first, second].every(({ tokens }) => tokens.some(({ kind }) => kind === 'number'));
 
 /** Matches separable verbs: "setze … zurück" and "zurücksetzen". */
 function withoutSeparated(

@@ -8,7 +8,11 @@ export const pair = (kind: string, left: readonly string[], right: readonly stri
 /** "How often must I" and "How often may I" are different questions: groups of words that express duty, permission and advice. */
 const modals: readonly ReadonlySet<string>[] = [
   new Set('must required obliged obligatory mandatory muss müssen musst verpflichtet nötig pflicht'.split(' ')),
-  new Set('can could may might allowed permitted able kann können kannst darf dürfen darfst erlaubt gestattet'.split(' ')),
+  new Set(
+    'can could may might allowed permitted able possible safe ok okay möglich zulässig kann können kannst darf dürfen darfst erlaubt gestattet'.split(
+      ' ',
+    ),
+  ),
   new Set('should ought soll sollte sollten sollen'.split(' ')),
 ];
 /** "have to" and "need to" mean must, but neither is a single word. */
@@ -37,7 +41,7 @@ const rolesOfAsked = ({ prose }: ComparedText): string =>
       ? 'subject'
       : '';
 
-const presents = new Set("is are am 's ist sind".split(' '));
+const presents = new Set("is are am 's do does can could should would may must ist sind".split(' '));
 const pasts = new Set('was were did had war waren wurde wurden hatte hatten'.split(' '));
 const futures = new Set("will 'll shall".split(' '));
 function tenseOf({ language, tokens }: ComparedText): string {
@@ -110,6 +114,8 @@ const comparisonTurns = (first: ComparedText, second: ComparedText, matched: rea
 export interface WordComparison {
   /** At least one asks for a way: "How do I", "How can I" and "How should I" are the same question. */
   readonly isAboutManner: boolean;
+  /** At least one asks for a place or a duration: "Where can I buy it?" and "Where do I buy it?" are the same question. */
+  readonly mayOmitModal: boolean;
   /** Uses other words, or other forms of them. */
   readonly isReworded: boolean;
   /** No content word occurs on one side only. */
@@ -131,7 +137,7 @@ export function smallWordDifferences(
     if (left !== right && isSaid(left) && isSaid(right)) differences.push(pair(kind, [left], [right]));
   };
   const isMarked = (value: string): boolean => value.includes('x');
-  if (!words.isAboutManner) compare('opposite', modalsOf, isMarked);
+  if (!words.isAboutManner) compare('opposite', modalsOf, words.mayOmitModal ? isMarked : () => true);
   compare('word', possessorsOf, isMarked);
   compare('scope', excessOf, () => true);
   compare('order', rolesOfAsked, (value) => value !== '');

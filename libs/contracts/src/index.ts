@@ -320,6 +320,7 @@ export { isContentPair, unspacedScripts, withPairs } from './character-pairs.js'
 export { readUtilityPrompt, shapedReply, type UtilityPrompt, utilityPromptOf } from './utility-prompt.js';
 export {
   addUsage,
+  dayOf,
   AnswerParameters,
   type AttachedReference,
   Attachment,

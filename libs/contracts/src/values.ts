@@ -1,6 +1,8 @@
 import * as z from 'zod';
 
 export const Timestamp = z.int().nonnegative().describe('milliseconds since 1970 by the clock of the state store');
+/** UTC day of a moment, as `2026-11-22`. */
+export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
 export const Usage = z.object({
   calls: z.int().nonnegative().describe('model calls, failed ones too'),

@@ -219,7 +219,6 @@ export type {
 export {
   type AccountPeriod,
   accountMs,
-  dayOf,
   daysFrom,
   daysOf,
   isPaid,

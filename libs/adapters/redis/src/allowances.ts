@@ -1,7 +1,6 @@
-import type { KeyLimits } from '@conclave/contracts';
+import { dayOf, type KeyLimits } from '@conclave/contracts';
 import {
   amountOf,
-  dayOf,
   hasBudget,
   headroomsOf,
   isPaid,

@@ -1,7 +1,6 @@
-import { addUsage, noUsage, type Caller, type Usage } from '@conclave/contracts';
+import { dayOf, addUsage, noUsage, type Caller, type Usage } from '@conclave/contracts';
 import {
   accountMs,
-  dayOf,
   daysFrom,
   daysOf,
   isPaid,

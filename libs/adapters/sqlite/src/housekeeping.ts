@@ -1,5 +1,5 @@
-import { identityTopic, keptRunMs, leastBodyMs, type Retention, retentionOf, StepRecorded, topicsFor } from '@conclave/contracts';
-import { accountMs, dayOf, defaultTtl, type StoreTtl } from '@conclave/ports';
+import { dayOf, identityTopic, keptRunMs, leastBodyMs, type Retention, retentionOf, StepRecorded, topicsFor } from '@conclave/contracts';
+import { accountMs, defaultTtl, type StoreTtl } from '@conclave/ports';
 import type { Store, Tick } from './database/database.js';
 import { forgetCached } from './state/caches.js';
 

@@ -47,6 +47,7 @@ export const TaskInput = z.discriminatedUnion('kind', [
     final: z.boolean().optional().describe("its reply may be the answer itself, so it follows the client's system message"),
     marked: z.boolean().optional().describe('false if its confidence is not needed'),
     parameters: AnswerParameters.optional().describe('parameters of the client, if its reply is the answer'),
+    startedOn: z.string().optional().describe("the run's start date, YYYY-MM-DD"),
   }),
   z.object({
     kind: z.literal('math'),

@@ -1,14 +1,5 @@
-import { addUsage, noUsage, type Caller, type Usage } from '@conclave/contracts';
-import {
-  daysOf,
-  dayOf,
-  isPaid,
-  type AccountPeriod,
-  type PaidCall,
-  type UsageItem,
-  type UsageLedger,
-  type UsagePeriod,
-} from './usage-ledger.js';
+import { addUsage, dayOf, noUsage, type Caller, type Usage } from '@conclave/contracts';
+import { daysOf, isPaid, type AccountPeriod, type PaidCall, type UsageItem, type UsageLedger, type UsagePeriod } from './usage-ledger.js';
 
 /** Everything is kept as long as the stores. */
 export class MemoryUsageLedger implements UsageLedger {

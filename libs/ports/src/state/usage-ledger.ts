@@ -1,4 +1,4 @@
-import type { Caller, CallRecorded, Usage } from '@conclave/contracts';
+import { dayOf, type Caller, type CallRecorded, type Usage } from '@conclave/contracts';
 
 /** Usage of a call attempt, and when it ended. */
 export interface Paid {
@@ -82,9 +82,6 @@ export interface UsageLedger {
 export const accountMs = 400 * 24 * 60 * 60 * 1000;
 
 const dayMs = 24 * 60 * 60 * 1000;
-
-/** UTC day of a moment, as `2026-11-22`. */
-export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
 /** Every day of the period, in order. */
 export function daysOf({ period, at }: Pick<AccountPeriod, 'period' | 'at'>): readonly string[] {

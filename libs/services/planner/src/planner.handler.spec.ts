@@ -13,6 +13,7 @@ const request = {
   time: 1_000,
   data: {
     goal: 'Where?',
+    requestedAt: 0,
     conversation: [],
     system: null,
     template: {

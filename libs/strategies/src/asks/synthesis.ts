@@ -1,7 +1,7 @@
 import { promptMarks as marks, Source, type TaskInput } from '@conclave/contracts';
 import * as z from 'zod';
 import { fitted, type Cut } from '../prompts/fitting.js';
-import { asData, bounded, dataRule, oneLine, sections, type PromptMessage } from '../prompts/quoting.js';
+import { asData, bounded, dataRule, oneLine, sections, todayLine, type PromptMessage } from '../prompts/quoting.js';
 import { answerLabel, answerLength, answersText, factsText, type Overrides } from '../prompts/rendering.js';
 import { promptText } from '../prompts/shipped.js';
 import { citedSources, sourceList, type Citation } from '../replies/citations.js';
@@ -100,7 +100,7 @@ const render = (input: Input, cut: Cut, overrides: Overrides): readonly PromptMe
       marks.roles.composer,
       promptText(wantsJson(input) ? 'composer.json' : 'composer', overrides, { citing: input.facts.length > 0 ? citing : citingNothing }),
       dataRule,
-      `The run started on ${input.startedOn}.`,
+      todayLine(input.startedOn),
       input.system ? `System message of the client:\n${input.system}` : null,
     ),
   },

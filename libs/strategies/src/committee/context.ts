@@ -1,4 +1,4 @@
-import type { Draft, Fact, TaskInput, TaskInputDraft } from '@conclave/contracts';
+import { dayOf, type Draft, type Fact, type TaskInput, type TaskInputDraft } from '@conclave/contracts';
 import { actionKey, actionOf, currentFacts, isExpert, isJudge, type TaskState } from '@conclave/loop';
 import { inputOfTask } from '../capabilities/declared.js';
 import { bounded, oneLine } from '../prompts/quoting.js';
@@ -71,6 +71,7 @@ function expertInput(view: CommitteeView, task: TaskState): TaskInputDraft {
     attachments: (view.run.request.attachments ?? []).filter(({ kind }) => kind === 'file' || category === visionCategory),
     ...(writesAnswer(view) ? { final: true, parameters: view.run.request.answer } : {}),
     ...(marked ? {} : { marked: false }),
+    startedOn: dayOf(view.run.request.requestedAt),
   };
 }
 
@@ -168,7 +169,7 @@ export const synthesisInput = (view: CommitteeView, openGap: string | null): Tas
   thinking: view.own.thinking || null,
   openGap,
   parameters: view.run.request.answer,
-  startedOn: new Date(view.run.request.requestedAt).toISOString().slice(0, 10),
+  startedOn: dayOf(view.run.request.requestedAt),
 });
 
 /** Expert tasks whose answers count, most confident first, later ones first among equals. */

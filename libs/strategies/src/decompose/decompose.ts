@@ -1,4 +1,5 @@
 import {
+  dayOf,
   deepestChild,
   depthOf,
   noUsage,
@@ -121,7 +122,7 @@ const synthesis: AskedJudge<Own> = {
       openGap: ending && ending.outcome !== 'completed' ? gap || null : null,
       topics: subTopicsOf(view.run, view.own.how),
       parameters: answer,
-      startedOn: new Date(requestedAt).toISOString().slice(0, 10),
+      startedOn: dayOf(requestedAt),
     };
   },
   take: (own, { result, why, ...verdict }, { run }, ref) => {

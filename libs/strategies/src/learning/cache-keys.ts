@@ -9,6 +9,8 @@ export type CacheQuery = Pick<PlanRequested['data'], 'goal' | 'conversation' | '
   readonly complexity: PlanRequested['data']['complexity'];
   /** Mark of the current contents of the folder of documents; absent if the template does not search it, or if the mark is unknown. */
   readonly contents?: string | undefined;
+  /** Day of the request; absent if the answer does not depend on it. */
+  readonly day?: string | undefined;
 };
 
 /** Sorts keys, so that their order does not matter. */
@@ -33,16 +35,17 @@ export const isWithoutHistory = ({ conversation, system }: Pick<CacheQuery, 'con
   conversation.length === 0 && (system === null || system.trim() === '');
 
 /**
- * Template and parameters, which determine who answers and in which form, and the documents that are searched. A template's version covers
+ * Template and parameters, which determine who answers and in which form, the documents that are searched, and the day if it matters. A template's version covers
  * its models.
  */
-const madeBy = ({ template, answer, complexity, contents }: CacheQuery): unknown => [
+const madeBy = ({ template, answer, complexity, contents, day }: CacheQuery): unknown => [
   template.id,
   template.version,
   template.max_agentic_rounds,
   answer,
   complexity ?? null,
   ...(contents === undefined ? [] : [contents]),
+  ...(day === undefined ? [] : [{ day }]),
 ];
 
 /**
@@ -73,5 +76,6 @@ export function planText(asked: CacheQuery): string {
     asked.complexity ?? null,
     normaliseQuestion(asked.goal),
     historyOf(asked),
+    ...(asked.day === undefined ? [] : [{ day: asked.day }]),
   ]);
 }

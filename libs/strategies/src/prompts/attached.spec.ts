@@ -62,7 +62,7 @@ describe('content attached to a prompt', () => {
 describe('the prompt of the planner', () => {
   const request = (attachments: Attachment[], categories: readonly string[]) =>
     ({
-      ...{ goal: 'What is it?', conversation: [], system: null, attachments },
+      ...{ goal: 'What is it?', conversation: [], system: null, requestedAt: 0, attachments },
       template: { planner: { prompt: null }, experts: Object.fromEntries(categories.map((name) => [name, {}])), capabilities: [] },
     }) as unknown as PlannerRequest;
   const said = (attachments: Attachment[], categories: readonly string[]): string =>

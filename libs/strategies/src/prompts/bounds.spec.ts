@@ -70,6 +70,7 @@ describe('a prompt for a small context', () => {
   it('is short for planner and expert too', () => {
     const request = {
       goal: 'Where?',
+      requestedAt: 0,
       conversation: turns,
       system: null,
       template: { experts: { general: {} }, capabilities: ['research'], planner: { prompt: null } },

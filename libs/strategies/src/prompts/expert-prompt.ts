@@ -1,7 +1,7 @@
 import { promptMarks as marks } from '@conclave/contracts';
 import { filesLength, namesOf, referencesTo } from './attached.js';
 import { fitted, type Cut } from './fitting.js';
-import { asData, bounded, dataRule, factLengths, numberedFacts, sections, transcript, type PromptMessage } from './quoting.js';
+import { asData, bounded, dataRule, factLengths, numberedFacts, sections, todayLine, transcript, type PromptMessage } from './quoting.js';
 import { answerLength, type Input, type Overrides, unbounded } from './rendering.js';
 import { promptText } from './shipped.js';
 
@@ -39,6 +39,7 @@ function renderExpert(input: Input<'expert'>, cut: Cut, overrides: Overrides): r
         promptText('expert', overrides),
         input.marked === false ? null : expertFormat,
         quotesData ? dataRule : null,
+        input.startedOn === undefined ? null : todayLine(input.startedOn),
         final && input.system ? `System message of the client:\n${input.system}` : null,
       ),
     },

@@ -1,12 +1,23 @@
 import type { Complexity, Fact, GapDetected, PlanRequested as PlanRequestedSpec, Template } from '@conclave/contracts';
-import { promptMarks as marks } from '@conclave/contracts';
+import { dayOf, promptMarks as marks } from '@conclave/contracts';
 import { capabilitiesOf, currentFacts, isExpert, mostExperts } from '@conclave/loop';
 import type * as z from 'zod';
 import { capabilityOf } from '../capabilities/declared.js';
 import { canSee, hasImage } from '../committee/vision.js';
 import { namesOf } from './attached.js';
 import { fitted, type Cut } from './fitting.js';
-import { asData, bounded, dataRule, factLengths, numberedFacts, oneLine, sections, transcript, type PromptMessage } from './quoting.js';
+import {
+  asData,
+  bounded,
+  dataRule,
+  factLengths,
+  numberedFacts,
+  oneLine,
+  sections,
+  todayLine,
+  transcript,
+  type PromptMessage,
+} from './quoting.js';
 import { plannerValues } from './planner-examples.js';
 import { promptText } from './shipped.js';
 
@@ -62,6 +73,7 @@ function render(request: PlannerRequest, gap: GapDetected['data'] | null, cut: C
     !gap && request.conversation.length > 0 ? followUpRule : null,
     `${marks.capabilities}\n${catalogueOf(template)}`,
     dataRule,
+    todayLine(dayOf(request.requestedAt)),
   );
   const user = sections(
     cut.conversation.length > 0 ? `${marks.conversation}\n${asData(transcript(cut.conversation))}` : null,

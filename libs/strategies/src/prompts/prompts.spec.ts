@@ -16,6 +16,7 @@ const fact = (text: string): Fact => ({
 });
 const request = {
   goal: 'Where?',
+  requestedAt: 0,
   conversation: [],
   system: null,
   template: { experts: { general: {} }, capabilities: ['research', 'mcp'], planner: { prompt: null } },
@@ -82,6 +83,7 @@ describe('the planner prompt', () => {
     expect(plannerPrompt({ ...bare, template: { ...bare.template, capabilities: ['math'] } }, null)[0]!.content).toContain(
       '"mcp_tool":"evaluate"',
     );
+    expect(plannerPrompt(request, null)[0]!.content).toContain('Today is 1970-01-01.');
     expect(plannerPrompt(request, null)[0]!.content).toContain('"capability":"research","search_query":"words to search"}');
   });
   it('lists the capabilities of the template and no others', () => {
@@ -141,6 +143,10 @@ describe('an expert', () => {
     expertPrompt({ ...asked, evidence: [], hints: null, previous: null, attachments: [], ...given })
       .map(({ content }) => content)
       .join('\n');
+  it('is told which day it is', () => {
+    expect(told({ startedOn: '2026-11-26' })).toContain('Today is 2026-11-26.');
+  });
+
   it('is told about evidence and quoted data only if there is any', () => {
     expect(told({})).not.toMatch(/EVIDENCE|DATA/);
     for (const given of [{ evidence: [fact('So.')] }, { previous: 'No.' }, { hints: 'Say more.' }, { system: 'Be brief.' }])

@@ -1,4 +1,4 @@
-import type { Draft, Rubric } from '@conclave/contracts';
+import { dayOf, type Draft, type Rubric } from '@conclave/contracts';
 import { isJudge, type TaskState, type View } from '@conclave/loop';
 import { bounded } from '../prompts/quoting.js';
 import { optionsOf } from './options.js';
@@ -128,7 +128,7 @@ export function mayAsk({ run, template }: ReasoningView): boolean {
 /** What every prompt shows. */
 export const seenBy = ({ run, own }: ReasoningView): Seen => ({
   goal: run.request.goal,
-  startedOn: new Date(run.request.requestedAt).toISOString().slice(0, 10),
+  startedOn: dayOf(run.request.requestedAt),
   memory: own.memory,
 });
 

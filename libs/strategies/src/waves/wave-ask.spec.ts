@@ -14,6 +14,7 @@ const request = {
   conversation: [],
   system: null,
   template: template({ tools }),
+  requestedAt: Date.UTC(2026, 10, 26, 23),
 } as unknown as PlanRequested['data'];
 const asked = (more: Partial<WaveAsked> = {}): WaveAsked => ({ wave: 1, of: 5, slots: {}, said: [], calls: [], ...more });
 const known = { id: 'a', wave: 1, tool: 'stock.count', args: { item: 'nut' }, status: 'ok', text: '3 nuts' } as const;
@@ -28,6 +29,7 @@ describe('the prompt of a wave', () => {
     expect(system).toContain(marks.roles.waves);
     expect(system).toContain('- stock.count(item: string): Counts an item\n');
     expect(system).toContain('- stock.place-order(item: string): Orders (changes something)');
+    expect(system).toContain('Today is 2026-11-26.');
     expect(user).toContain(`${marks.question} How many nuts?`);
     expect(user).not.toContain(marks.results);
   });
@@ -82,6 +84,24 @@ describe('the reply of the planner of waves', () => {
     ['too many calls', { ...good, tools: Array.from({ length: 17 }, (_, n) => ({ ...good.tools[0], id: `w${n}` })) }, 'at most 16'],
   ])('is requested again with %s', (_what, reply, fault) => {
     expect(read(reply, { calls: [known] })).toEqual({ faults: expect.arrayContaining([expect.stringContaining(fault)]) });
+  });
+
+  it('ends the waves if it only repeats calls that were answered, and repeats failed ones', () => {
+    const again = { ...good.tools[0]!, id: 'w9' };
+    expect(read({ ...good, tools: [again] }, { calls: [known] })).toMatchObject({ output: { tasks: [] } });
+    const other = { id: 'w8', tool: 'stock.count', args: { item: 'bolt' } };
+    expect(read({ ...good, tools: [again, other] }, { calls: [known] })).toMatchObject({ output: { tasks: [{ id: 'w9' }, { id: 'w8' }] } });
+    expect(read({ ...good, tools: [again] }, { calls: [{ ...known, status: 'error' }] })).toMatchObject({
+      output: { tasks: [{ id: 'w9' }] },
+    });
+  });
+
+  it('says nothing with the words that the format holds in place of a value', () => {
+    const copied = { action: 'what is being done now, one sentence for the user', reasoning: 'why these calls' };
+    const slots = { parameter: 'value taken from the question', item: 'nut' };
+    expect(read({ ...good, ...copied, slots })).toMatchObject({
+      output: { content: { action: '', reasoning: '', slots: { item: 'nut' } } },
+    });
   });
 
   it('may need a call of an earlier wave', () => {

@@ -1,10 +1,10 @@
-import { promptMarks as marks, PlannedTask, type ToolOffer } from '@conclave/contracts';
+import { dayOf, promptMarks as marks, PlannedTask, type ToolOffer } from '@conclave/contracts';
 import * as z from 'zod';
 import type { Ask } from '../asks/ask.js';
 import type { PlanAsked, PlanSaid } from '../asks/asked-judge.js';
 import { formNaming } from '../asks/json-form.js';
 import { fitted, type Cut } from '../prompts/fitting.js';
-import { asData, bounded, dataRule, oneLine, sections, transcript, type PromptMessage } from '../prompts/quoting.js';
+import { asData, bounded, dataRule, oneLine, sections, todayLine, transcript, type PromptMessage } from '../prompts/quoting.js';
 import { asked as messages } from '../prompts/rendering.js';
 import { promptText } from '../prompts/shipped.js';
 import { mostCalls, WaveAsked, WaveContent, type KnownCall } from './wave-plan.js';
@@ -40,7 +40,7 @@ export const waveAsk: Ask<PlanAsked, PlanSaid> = {
   read: ({ text }, { request, asked }) => readWave(text, request.template, WaveAsked.parse(asked)),
 };
 
-function render({ template, system, goal }: PlanAsked['request'], asked: WaveAsked, cut: Cut): readonly PromptMessage[] {
+function render({ template, system, goal, requestedAt }: PlanAsked['request'], asked: WaveAsked, cut: Cut): readonly PromptMessage[] {
   const bounds = { max_calls: String(mostCalls) };
   return messages(
     sections(
@@ -48,6 +48,7 @@ function render({ template, system, goal }: PlanAsked['request'], asked: WaveAsk
       template.planner.prompt ?? promptText('waves', template.prompts ?? {}, bounds),
       `${marks.tools}\n${(template.tools ?? []).map(toolLine).join('\n') || 'none'}`,
       dataRule,
+      todayLine(dayOf(requestedAt)),
     ),
     sections(
       cut.conversation.length > 0 ? `${marks.conversation}\n${asData(transcript(cut.conversation))}` : null,

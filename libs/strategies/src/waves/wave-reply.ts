@@ -1,9 +1,11 @@
 import { LocalTaskId, type PlannedTask, type Template } from '@conclave/contracts';
+import { canonicalJson } from '@conclave/loop';
 import type { PlanSaid } from '../asks/asked-judge.js';
 import type { ParsedReply } from '../asks/ask.js';
+import { isEcho } from '../prompts/echoes.js';
 import { jsonIn } from '../replies/json-reply.js';
 import { isObject, toolOf, type Loose } from '../replies/names.js';
-import { waveFaults, type WaveAsked } from './wave-plan.js';
+import { waveFaults, type KnownCall, type WaveAsked } from './wave-plan.js';
 
 const listed: Readonly<Record<string, 'continue' | 'done'>> = {
   continue: 'continue',
@@ -41,13 +43,24 @@ export function readWave(reply: string, template: Template, { calls }: Pick<Wave
   const content = {
     status: status!,
     action: textOf(value['action']),
-    slots: isObject(value['slots']) ? value['slots'] : {},
+    slots: isObject(value['slots']) ? withoutEchoes(value['slots']) : {},
     reasoning: textOf(value['reasoning']),
   };
-  return { output: { tasks, content } };
+  // Weak models plan the answered calls again until the last wave instead of saying that they are done. A wave without calls ends the waves.
+  return { output: { tasks: areAnswered(tasks, calls) ? [] : tasks, content } };
 }
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
+/** Whether every call was answered in an earlier wave. */
+function areAnswered(tasks: readonly PlannedTask[], calls: readonly KnownCall[]): boolean {
+  const keyOf = ({ tool, args }: Pick<PlannedTask, 'tool' | 'args'>): string => canonicalJson([tool, args ?? {}]);
+  const answered = new Set(calls.filter(({ status }) => status === 'ok').map(keyOf));
+  return tasks.every((task) => answered.has(keyOf(task)));
+}
+
+/** Weak models copy the words that stand for a value in the format. */
+const textOf = (value: unknown): string => (typeof value === 'string' && !isEcho(value) ? value.trim() : '');
+const withoutEchoes = (values: Loose): Loose =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => typeof value !== 'string' || !isEcho(value)));
 
 /** Returns null without a tool or an id, or if the arguments are not an object. */
 function callOf(entry: Loose, template: Template, index: number): PlannedTask | null {

@@ -1,4 +1,4 @@
-import type { Draft, PlannedTask, TaskInputDraft, RequestedTask } from '@conclave/contracts';
+import { dayOf, type Draft, type PlannedTask, type TaskInputDraft, type RequestedTask } from '@conclave/contracts';
 import { actionOf, currentFacts, isJudge, type Move, type TaskState, type Verdict, type View } from '@conclave/loop';
 import type { AskedJudge, AskingStrategy } from '../asks/asked-judge.js';
 import { synthesisQuestion } from '../asks/questions.js';
@@ -85,9 +85,10 @@ const synthesis: AskedJudge<Own> = {
       failed: calls(view).flatMap(([, { spec, result }]) =>
         result?.failure && !worked.has(spec.tool) ? [{ capability: spec.capability, task: spec.task, reason: result.failure.message }] : [],
       ),
-      openGap: run.ending && run.ending.outcome !== 'completed' ? run.gap || null : null,
+      // What is open says only that waves ran out, which is nothing about the question.
+      openGap: null,
       parameters: answer,
-      startedOn: new Date(requestedAt).toISOString().slice(0, 10),
+      startedOn: dayOf(requestedAt),
     };
   },
   take: (own, verdict, { run }, ref) => {

@@ -1,7 +1,6 @@
-import { type Caller, noUsage, type Usage } from '@conclave/contracts';
+import { dayOf, type Caller, noUsage, type Usage } from '@conclave/contracts';
 import {
   amountOf,
-  dayOf,
   daysOf,
   isPaid,
   type AccountPeriod,

@@ -1,6 +1,16 @@
 import { Controller, Get, Inject, Query, Req } from '@nestjs/common';
-import { addUsage, Failure, noUsage, type Usage, type UsageGroup, usageGroups, type UsageReport, type UsageRow } from '@conclave/contracts';
-import { accountMs, dayOf, STATE, type StateStore, type UsageItem } from '@conclave/ports';
+import {
+  dayOf,
+  addUsage,
+  Failure,
+  noUsage,
+  type Usage,
+  type UsageGroup,
+  usageGroups,
+  type UsageReport,
+  type UsageRow,
+} from '@conclave/contracts';
+import { accountMs, STATE, type StateStore, type UsageItem } from '@conclave/ports';
 import type { Request } from 'express';
 import { Callers, endUserHash, isEndUserHash } from '../http/caller.js';
 import { textIn } from '../http/query.js';

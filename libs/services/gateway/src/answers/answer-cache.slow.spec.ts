@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { KeptPlan, PlanRequested } from '@conclave/contracts';
 import { answersPurpose, collectionOf, MemoryVectorStore, type Embedder, type Vectors } from '@conclave/ports';
 import { runTag, semanticKey, type KeptAnswer } from '@conclave/strategies';
@@ -69,6 +69,30 @@ describe('the caches of answers, before a run is accepted', () => {
     expect((await ask(paraphrase)).header).toBeNull();
     contents = () => Promise.reject(new Error('gone'));
     expect((await ask(question)).data.caching).toBeUndefined();
+  });
+
+  it('returns neither answer nor plan of an earlier day if the question depends on the day', async () => {
+    await open();
+    const ofDay = async (days: number, content: string, body = {}) => {
+      const now = jest.spyOn(Date, 'now').mockReturnValue(Date.UTC(2026, 10, 26 + days, 12));
+      const { data } = await ask(content, body);
+      now.mockRestore();
+      return data.caching!;
+    };
+    const relative = 'Who is the current mayor of Bonn?';
+    const [first, same, next] = [await ofDay(0, relative), await ofDay(0, relative), await ofDay(1, relative)];
+    expect(same).toEqual(first);
+    for (const key of ['exact', 'scope', 'plan'] as const) expect(next[key]).not.toBe(first[key]);
+    expect(await ofDay(1, question)).toEqual(await ofDay(0, question));
+    const conversation = {
+      input: undefined,
+      messages: [
+        { role: 'user', content: 'Will it rain today?' },
+        { role: 'assistant', content: 'No.' },
+        { role: 'user', content: 'And in Bonn?' },
+      ],
+    };
+    expect((await ofDay(1, '', conversation)).exact).not.toBe((await ofDay(0, '', conversation)).exact);
   });
 
   it('returns the committed answer for the same question and says so in a header', async () => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import pTimeout from 'p-timeout';
 import {
+  dayOf,
   type CacheExplanation,
   KeptPlan,
   type CachedAnswer,
@@ -21,6 +22,7 @@ import {
   semanticKey,
   type CacheQuery,
 } from '@conclave/strategies';
+import { asksAboutToday } from '@conclave/questions';
 import { GATEWAY_OPTIONS, type CacheName, type GatewayOptions } from '../options.js';
 import { RunDirectory } from '../runs/run-directory.js';
 import { CacheCounts } from './cache-counts.js';
@@ -45,6 +47,7 @@ const textsOf = (data: Omit<PlanRequested['data'], 'cached' | 'caching' | 'plan'
   ...data,
   tenant: data.caller.tenant,
   complexity: data.complexity,
+  ...([data.goal, ...data.conversation.map(({ content }) => content)].some(asksAboutToday) ? { day: dayOf(data.requestedAt) } : {}),
 });
 
 /** Header value of a response that came from a cache, such as `semantic; distance=0.083`. */

@@ -1,4 +1,4 @@
-import { Failure, type RunCompleted } from '@conclave/contracts';
+import { dayOf, Failure, type RunCompleted } from '@conclave/contracts';
 import {
   answersPurpose,
   collectionOf,
@@ -28,8 +28,6 @@ const longestComparable = 2_000;
 const dayMs = 24 * 60 * 60_000;
 /** Days after expiry on which the sweep still looks for an answer's vector, so that a quiet week leaves nothing behind. */
 const sweptDays = 30;
-
-const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 /** Stores what a committed run leaves for later questions, and removes it again. Every write is idempotent by run id. */
 export class KeptAnswers {

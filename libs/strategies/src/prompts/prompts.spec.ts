@@ -83,7 +83,7 @@ describe('the planner prompt', () => {
     expect(plannerPrompt({ ...bare, template: { ...bare.template, capabilities: ['math'] } }, null)[0]!.content).toContain(
       '"mcp_tool":"evaluate"',
     );
-    expect(plannerPrompt(request, null)[0]!.content).toContain('Today is 1970-01-01.');
+    expect(plannerPrompt(request, null)[0]!.content).toContain('Today is Thursday, 1970-01-01.');
     expect(plannerPrompt(request, null)[0]!.content).toContain('"capability":"research","search_query":"words to search"}');
   });
   it('lists the capabilities of the template and no others', () => {
@@ -144,7 +144,7 @@ describe('an expert', () => {
       .map(({ content }) => content)
       .join('\n');
   it('is told which day it is', () => {
-    expect(told({ startedOn: '2026-11-26' })).toContain('Today is 2026-11-26.');
+    expect(told({ startedOn: '2026-11-26' })).toContain('Today is Thursday, 2026-11-26.');
   });
 
   it('is told about evidence and quoted data only if there is any', () => {

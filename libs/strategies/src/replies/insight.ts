@@ -1,5 +1,6 @@
 import { Insight, promptMarks } from '@conclave/contracts';
 import * as z from 'zod';
+import { isEcho } from '../prompts/echoes.js';
 import { jsonIn } from './json-reply.js';
 
 const open = promptMarks.insight.open;
@@ -59,5 +60,7 @@ export function readInsight(block: string | null): InsightReading {
   const value = jsonIn(block);
   if (value === undefined) return { insight: null, rejected: 'The block is not JSON.' };
   const parsed = Insight.safeParse(value);
-  return parsed.success ? { insight: parsed.data, rejected: null } : { insight: null, rejected: z.prettifyError(parsed.error) };
+  if (!parsed.success) return { insight: null, rejected: z.prettifyError(parsed.error) };
+  if (isEcho(parsed.data.summary)) return { insight: null, rejected: 'The block only repeats the words of its form.' };
+  return { insight: parsed.data, rejected: null };
 }

@@ -1,5 +1,5 @@
 import type { Complexity, PlannedTask, Template } from '@conclave/contracts';
-import { isExpert } from '@conclave/loop';
+import { canonicalJson, isExpert } from '@conclave/loop';
 import { capabilityNamed, capabilityOf, faultsOfPlan } from '../capabilities/declared.js';
 import { isEcho } from '../prompts/echoes.js';
 import { jsonIn } from './json-reply.js';
@@ -27,7 +27,8 @@ export function readPlan(reply: string, template: Template, question: string, co
   const entries = list.filter(isObject);
   if (entries.length < list.length) return { ok: false, faults: ['Every task must be a JSON object with id, task and capability.'] };
   const wantsResearch = plan['research_needed'] === true || entries.some((entry) => entry['research_needed'] === true);
-  const readTasks = withoutUnavailable(withOwnIds(entries.map((entry, index) => readTask(entry, index, template, question))), template);
+  const given = withOwnIds(entries.map((entry, index) => readTask(entry, index, template, question)));
+  const readTasks = withoutUnavailable(withoutEqual(given), template);
   const tasks = readTasks.map((read) => read.task);
   if (wantsResearch && template.capabilities.includes('research') && !tasks.some((task) => task.capability === 'research'))
     tasks.unshift({
@@ -101,6 +102,22 @@ function withOwnIds(readTasks: readonly ReadTask[]): readonly ReadTask[] {
     taken.add(numbered(n));
     return { ...read, task: { ...read.task, id: numbered(n) } };
   });
+}
+
+/** Leaves out tasks that ask the same as an earlier one: weak models repeat an entry up to the bound of the list. */
+function withoutEqual(readTasks: readonly ReadTask[]): readonly ReadTask[] {
+  const first = new Map<string, string>();
+  const kept = new Map<string, string>();
+  const left = readTasks.filter(({ task: { id, needs, ...asked } }) => {
+    const key = canonicalJson([asked, [...needs].sort()]);
+    kept.set(id, first.get(key) ?? id);
+    if (first.has(key)) return false;
+    first.set(key, id);
+    return true;
+  });
+  return left.length === readTasks.length
+    ? readTasks
+    : left.map((read) => ({ ...read, task: { ...read.task, needs: [...new Set(read.task.needs.map((need) => kept.get(need) ?? need))] } }));
 }
 
 /**

@@ -171,6 +171,13 @@ describe('a plan of a weak model', () => {
       tasks: [{ id: 'x1' }, { id: 'x1-3' }, { id: 'x1-2' }, { id: 'x2', needs: ['x1'] }],
     });
   });
+  it('asks once what a plan repeats; whoever needs a repetition needs the first', () => {
+    const task = { task: 'Say it', capability: 'expert.general', needs: [] as string[] };
+    const last = { id: 'x4', task: 'Sum up', capability: 'expert.general', needs: ['x2', 'x3'] };
+    const plan = planned({ id: 'x1', ...task }, { id: 'x2', ...task }, { id: 'x3', ...task, task: 'Say why' }, last);
+    expect(plan).toMatchObject({ ok: true, tasks: [{ id: 'x1' }, { id: 'x3' }, { id: 'x4', needs: ['x1', 'x3'] }] });
+    expect(planned(...Array.from({ length: 12 }, (_, n) => ({ id: `x${n}`, ...task })))).toMatchObject({ tasks: [{ id: 'x0' }] });
+  });
   it('still names what does not exist at all', () => {
     expect(planned({ id: 'x1', task: 'Say it', capability: 'expert.wizard' })).toMatchObject({ ok: false });
   });
@@ -322,6 +329,10 @@ describe('the insight block', () => {
     const end = filter.end();
     expect(end.shown).toBe('');
     expect(readInsight(end.block)).toMatchObject({ insight: null, rejected: expect.stringContaining('JSON') });
+  });
+  it('teaches nothing if it only copies the form', () => {
+    const copied = '{"summary": "one sentence", "entities": ["names"], "insight_type": "synthesis"}';
+    expect(readInsight(copied)).toMatchObject({ insight: null, rejected: expect.stringContaining('repeats the words') });
   });
 });
 

@@ -29,7 +29,7 @@ describe('the prompt of a wave', () => {
     expect(system).toContain(marks.roles.waves);
     expect(system).toContain('- stock.count(item: string): Counts an item\n');
     expect(system).toContain('- stock.place-order(item: string): Orders (changes something)');
-    expect(system).toContain('Today is 2026-11-26.');
+    expect(system).toContain('Today is Thursday, 2026-11-26.');
     expect(user).toContain(`${marks.question} How many nuts?`);
     expect(user).not.toContain(marks.results);
   });

@@ -83,6 +83,8 @@ interface ReadTask {
   readonly task: PlannedTask;
   /** Whether the plan says what the task needs. */
   readonly saysNeeds: boolean;
+  /** Whether it only repeats the words that the format holds in place of a task. */
+  readonly isCopied: boolean;
   readonly faults: readonly string[];
 }
 
@@ -104,12 +106,15 @@ function withOwnIds(readTasks: readonly ReadTask[]): readonly ReadTask[] {
   });
 }
 
-/** Leaves out tasks that ask the same as an earlier one: weak models repeat an entry up to the bound of the list. */
+/**
+ * Leaves out tasks that ask the same as an earlier one, or copy the words of the format as an earlier one does: weak models repeat an entry
+ * up to the bound of the list.
+ */
 function withoutEqual(readTasks: readonly ReadTask[]): readonly ReadTask[] {
   const first = new Map<string, string>();
   const kept = new Map<string, string>();
-  const left = readTasks.filter(({ task: { id, needs, ...asked } }) => {
-    const key = canonicalJson([asked, [...needs].sort()]);
+  const left = readTasks.filter(({ isCopied, task: { id, needs, ...asked } }) => {
+    const key = isCopied ? 'copied' : canonicalJson([asked, [...needs].sort()]);
     kept.set(id, first.get(key) ?? id);
     if (first.has(key)) return false;
     first.set(key, id);
@@ -144,7 +149,8 @@ function withoutUnavailable(readTasks: readonly ReadTask[], template: Template):
 
 function readTask(entry: Loose, index: number, template: Template, question: string): ReadTask {
   const own = (value: string | null): string | null => (value !== null && isEcho(value) ? question : value);
-  const query = own(text(entry['search_query'], entry['query']));
+  const asked = text(entry['search_query'], entry['query']);
+  const query = own(asked);
   const named = text(entry['capability'], entry['category'], entry['expert'], entry['tool']) ?? (query ? 'research' : 'general');
   const plain = named.toLowerCase().replaceAll(/[\s-]+/g, '_');
   const tool = text(
@@ -160,7 +166,8 @@ function readTask(entry: Loose, index: number, template: Template, question: str
   const said = isMeant ? meant.name : plain.startsWith('expert.') ? plain : named.includes('.') ? named : `expert.${plain}`;
   const capability = runsTool(said, tool, template) ? 'mcp' : said;
   const declared = capabilityOf(capability);
-  const instruction = own(text(entry['task'], entry['description'], entry['instruction'], entry['subtask'], entry['question'], query));
+  const written = text(entry['task'], entry['description'], entry['instruction'], entry['subtask'], entry['question'], query);
+  const instruction = own(written);
   const needs = entry['needs'] ?? entry['depends_on'];
   const rawId = text(entry['id'], entry['name']);
   return {
@@ -175,6 +182,7 @@ function readTask(entry: Loose, index: number, template: Template, question: str
       ...(declared?.takesArguments ? { tool: declared.tool ? declared.tool({ tool, named }, template) : tool, args: argsOf(entry) } : {}),
     },
     saysNeeds: Array.isArray(needs),
+    isCopied: written !== null && isEcho(written) && (asked === null || isEcho(asked)),
     faults: instruction === null ? [`Task ${index + 1} has no "task".`] : [],
   };
 }

@@ -190,8 +190,11 @@ describe('a plan of a weak model', () => {
     });
   });
   it('asks the question where it copies the words of the format', () => {
-    expect(planned({ id: 'x1', task: 'What the expert is to answer', capability: 'expert.general' })).toMatchObject({
-      tasks: [{ task: 'How old is it?' }],
+    const copied = { task: 'What the expert is to answer', capability: 'expert.general' };
+    expect(planned({ id: 'x1', ...copied })).toMatchObject({ tasks: [{ task: 'How old is it?' }] });
+    const other = { id: 'x3', task: 'Say it', capability: 'expert.general' };
+    expect(planned({ id: 'x1', ...copied }, { id: 'x2', ...copied, capability: 'expert.math' }, other)).toMatchObject({
+      tasks: [{ id: 'x1', task: 'How old is it?' }, { id: 'x3' }],
     });
   });
 });

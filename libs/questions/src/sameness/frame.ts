@@ -48,6 +48,8 @@ function isFrame(
   if (types[0] === types[1] && isDress(types[0], value)) return true;
   if (isAboutDoing && activities.has(value)) return true;
   if (!isFraming(value, language) || (isCapital && language !== 'de')) return false;
+  // "What happens when …?" does not ask what it is.
+  if (value.startsWith('happen') && before === 'what') return false;
   if (index < start) {
     const after = tokens[index + 1]?.value ?? '';
     // "I want to know", but not "do you want to".

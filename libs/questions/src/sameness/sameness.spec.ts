@@ -75,6 +75,7 @@ describe('two questions', () => {
     ['What is yeast?', 'What is the use of yeast?', 'scope'],
     ['What is a notary?', 'What does a notary do?', 'question'],
     ['What is malt?', 'What does malt contain?', 'scope'],
+    ['What is a flat tyre?', 'What happens when you have a flat tyre?', 'scope'],
     ['How old is the bridge?', 'What is the bridge?', 'question'],
     ['How much money does the club make?', 'How does the club make money?', 'question'],
     ['What is the way to get a good mark?', 'What is a good mark?', 'question'],

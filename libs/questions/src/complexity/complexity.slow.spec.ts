@@ -73,6 +73,15 @@ describe('the complexity of a request', () => {
     ['Can I mix bleach and vinegar?', 'danger'],
     ['It smells like gas in my kitchen.', 'danger'],
     ['Wie schließe ich eine Steckdose an?', 'danger'],
+    ['Can gastritis come back?', 'medicine'],
+    ['When may I drive after an arthroscopy?', 'medicine'],
+    ['Is a lump behind my knee a bad sign?', 'medicine'],
+    ['My period is nine days late. Why?', 'medicine'],
+    ['Do hay fever and eczema go together?', 'medicine'],
+    ['Is a ketone of 3 high?', 'medicine'],
+    ['Can I take Advil with wine?', 'medicine'],
+    ['Hilft Wärme bei einer Zerrung?', 'medicine'],
+    ['Ist Gürtelrose ansteckend?', 'medicine'],
   ])('knows without a model that "%s" is about %s', (text, topic) => {
     const { level, safety } = complexityOf(text, alone);
     expect([level, safety]).toEqual(['moderate', expect.arrayContaining([topic])]);
@@ -84,6 +93,11 @@ describe('the complexity of a request', () => {
     'When did Senator McCain run?',
     'Wie heißt die Hauptstadt von Peru?',
     'How do I boil an egg?',
+    'What does nostalgia mean?',
+    'How many bones does a shark have?',
+    'Which microscopy is cheapest?',
+    'Who painted the Head of Christ?',
+    'How do I sharpen a knife?',
   ])('sees no danger in "%s"', (text) => expect(complexityOf(text, alone).safety).toEqual([]));
 
   it.each([

@@ -12,6 +12,7 @@ describe('a question depends on the day', () => {
     'What is the latest version of Node?',
     'How old is the pope?',
     'What day is it?',
+    'How is the weather in Bonn?',
     'Wer ist derzeit Bürgermeister von Bonn?',
     'Was kostet das aktuelle Modell?',
     'Wird es morgen regnen?',

@@ -95,6 +95,14 @@ describe('what a question asks to be calculated', () => {
     expect(askedIn(question)).toBeNull();
   });
 
+  it.each([
+    'Two friends sell 6 mugs at $3 each and 8 plates at $2 each and split what they earn. How much does each get?',
+    'A train covers 60 miles per hour for 5 hours, a bus 30 miles per hour for 8 hours. How much farther does the train go?',
+    'She paid for 4 sweets at $1.50 each and had $15. How much was she left with?',
+    'The rope was 10 metres and ended at 8, how much did it cost?',
+    'He buys 4 bars that cost $2 each.',
+  ])('reads no total where more or less is asked for: %s', (story) => expect(askedIn(story)?.calculations ?? []).toEqual([]));
+
   it('reads each question of a message by itself, and keeps those for the documents', () => {
     expect(calls('1) 3 + 4\n2) 5 * 6')).toEqual([...(sum('3 + 4') as []), ...(sum('5 * 6') as [])]);
     expect(calls('Hi! What is 12 * 4? And how many km are 5 miles? Thanks!')).toEqual([

@@ -261,12 +261,16 @@ export function listedIn(question: string): ListedCall | null {
   return bought(text);
 }
 
+/** Words of a story in which more than a total is asked for. */
+const notTotal =
+  /(?<!\p{L})(?:more|less|fewer|farther|further|longer|faster|left|remain\p{L}*|change|profit|loss|difference|save\p{L}*|discount\p{L}*|off|tax|tip|average|if|half|twice|thrice|than|divid\p{L}*|split\p{L}*|shar\p{L}*|resell\p{L}*|every)(?!\p{L})/iu;
+
 /** The total of "3 coffees at 3.75 and 2 cakes at 4.20"; null for any other text. */
 function bought(text: string): ListedCall | null {
-  if (!/(?:how much|what (?:do|does|will|is)|total|cost|pay|altogether)/iu.test(text)) return null;
+  if (!/(?:how (?:much|many)|what (?:do|does|will|is|are|would)|total|altogether)/iu.test(text) || notTotal.test(text)) return null;
   const items = [
     ...text.matchAll(
-      /(\d+) (?:\p{L}+ ){1,3}(?:at|for|costing|priced at|that cost|which cost|@) (\d+(?:\.\d+)?)(?: each| apiece| per \p{L}+)?/giu,
+      /(?<![\d.])(\d+) (?:(?!and |then |or )\p{L}+ ){1,3}(?:at|for|costing|priced at|that cost|which cost|@) (\d+(?:\.\d+)?)(?! times?)(?: each| apiece| per \p{L}+)?/giu,
     ),
   ];
   const numbers = text.match(/\d+(?:\.\d+)?/g) ?? [];

@@ -70,6 +70,10 @@ describe('the complexity of a request', () => {
     ['Ich will nicht mehr leben.', 'medicine'],
     ['How long do I have to appeal a parking ticket?', 'law'],
     ['Darf mein Arbeitgeber mir im Urlaub kündigen?', 'law'],
+    ['Wann verfällt mein Resturlaub bei einer Abfindung?', 'law'],
+    ['Brauche ich für die Schenkung einen Notar?', 'law'],
+    ['Was tun gegen eine Mahnung vom Inkassobüro?', 'law'],
+    ['Does a security deposit earn interest?', 'law'],
     ['Can I mix bleach and vinegar?', 'danger'],
     ['It smells like gas in my kitchen.', 'danger'],
     ['Wie schließe ich eine Steckdose an?', 'danger'],
@@ -98,6 +102,8 @@ describe('the complexity of a request', () => {
     'Which microscopy is cheapest?',
     'Who painted the Head of Christ?',
     'How do I sharpen a knife?',
+    'How do I become a police officer?',
+    'Was ist Naturalismus?',
   ])('sees no danger in "%s"', (text) => expect(complexityOf(text, alone).safety).toEqual([]));
 
   it.each([

@@ -54,6 +54,12 @@ describe('the router', () => {
     ['thinking', '<think>factual? no</think>{"class":"deep_dive","collections":["law","Manuals of 2024"]}'],
   ])('is read in %s', (_what, reply) => expect(contentOf(route(reply))).toEqual(wanted));
 
+  it('can name only the collections that there are, where a server enforces its form', () => {
+    expect(routeAsk.call!.json!(routeInput(null)).json_schema.schema).toMatchObject({
+      properties: { collections: { maxItems: 3, items: { enum: places.map(({ name }) => name) } } },
+    });
+  });
+
   it('means all collections if it names none', () => {
     const all = places.map(({ name }) => name);
     for (const reply of [
@@ -61,6 +67,7 @@ describe('the router', () => {
       '{"class":"factual"}',
       'factual',
       '{"class":"factual","collections":["all"]}',
+      '{"class":"factual","collections":["name"]}',
     ])
       expect(contentOf(route(reply))).toMatchObject({ class: 'factual', collections: all });
   });

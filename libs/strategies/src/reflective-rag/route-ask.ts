@@ -2,7 +2,7 @@ import { promptMarks as marks, type PlanRequested, PlannedTask } from '@conclave
 import * as z from 'zod';
 import type { Ask, ParsedReply } from '../asks/ask.js';
 import type { PlanAsked, PlanSaid } from '../asks/asked-judge.js';
-import { jsonForm } from '../asks/json-form.js';
+import { formNaming } from '../asks/json-form.js';
 import { fitted, type Cut } from '../prompts/fitting.js';
 import { asData, bounded, dataRule, oneLine, sections, transcript, type PromptMessage } from '../prompts/quoting.js';
 import { asked as messages } from '../prompts/rendering.js';
@@ -14,9 +14,14 @@ import { QuestionClass, RagAsked, RagContent, type Place } from './rag-shapes.js
 /** Longest query of a follow-up, in characters. */
 const longestQuery = 400;
 
-const Reply = z.object({ class: QuestionClass, collections: z.array(z.string()), query: z.string() });
-
-const form = jsonForm('route', Reply);
+const form = formNaming(
+  'route',
+  ({ asked }: PlanAsked) => {
+    const names = namesOf(RagAsked.parse(asked).places);
+    return { names, most: names.length };
+  },
+  (collection, most) => z.strictObject({ class: QuestionClass, collections: z.array(collection).max(most), query: z.string() }),
+);
 
 /** Asks what kind of question it is and where to look it up. */
 export const routeAsk: Ask<PlanAsked, PlanSaid> = {
@@ -25,7 +30,7 @@ export const routeAsk: Ask<PlanAsked, PlanSaid> = {
   input: z.custom<PlanAsked>(),
   output: z.object({ tasks: z.array(PlannedTask), content: RagContent }),
   reAsks: 2,
-  call: { temperature: 0, json: () => form },
+  call: { temperature: 0, json: form },
   prompt: ({ request, asked }, room) => fitted(request.conversation, room.tokens, (cut) => render(request, RagAsked.parse(asked), cut)),
   read: ({ text }, { request, asked }) => {
     const route = readRoute(text, RagAsked.parse(asked), request);
@@ -76,7 +81,8 @@ function classIn(text: string): QuestionClass | null {
 const longestBare = 300;
 
 /**
- * Reads class and collections of a reply in any form: JSON, labelled lines, one line, a bare sentence. No collection means all of them;
+ * Reads class and collections of a reply in any form: JSON, labelled lines, one line, a bare sentence. No collection means all of them, and
+ * so does the `name` of the format;
  * the query counts only for a follow-up on the first pass, because elsewhere the question's own words find more.
  */
 function readRoute(reply: string, { query, places }: RagAsked, { goal, conversation }: PlanRequested['data']): ParsedReply<RagContent> {
@@ -89,7 +95,7 @@ function readRoute(reply: string, { query, places }: RagAsked, { goal, conversat
   const wanted = given('collections') ?? (isBare ? reply : '');
   const chosen = places.filter(({ name }) => names(wanted, name));
   const isChoice =
-    given('collections') !== undefined && /[\p{L}\p{N}]/u.test(wanted) && !/^\W*(?:all|any|alle|none|every)\b/iu.test(wanted);
+    given('collections') !== undefined && /[\p{L}\p{N}]/u.test(wanted) && !/^\W*(?:all|any|alle|none|every|names?)\b/iu.test(wanted);
   if (chosen.length === 0 && isChoice)
     return { faults: [`There is no collection "${bounded(wanted, 100)}". Use some of: ${places.map(({ name }) => name).join(', ')}.`] };
   const own = query === null && conversation.length > 0 ? oneLine(given('query') ?? '').slice(0, longestQuery) : '';

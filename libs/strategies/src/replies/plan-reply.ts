@@ -114,7 +114,7 @@ function withoutEqual(readTasks: readonly ReadTask[]): readonly ReadTask[] {
   const first = new Map<string, string>();
   const kept = new Map<string, string>();
   const left = readTasks.filter(({ isCopied, task: { id, needs, ...asked } }) => {
-    const key = isCopied ? 'copied' : canonicalJson([asked, [...needs].sort()]);
+    const key = isCopied ? `copied ${isExpert(asked.capability) ? 'expert' : asked.capability}` : canonicalJson([asked, [...needs].sort()]);
     kept.set(id, first.get(key) ?? id);
     if (first.has(key)) return false;
     first.set(key, id);
@@ -133,7 +133,7 @@ function withoutUnavailable(readTasks: readonly ReadTask[], template: Template):
   const isUnavailable = ({ task }: ReadTask): boolean =>
     capabilityOf(task.capability) !== undefined && !template.capabilities.includes(task.capability);
   const gone = readTasks.filter(isUnavailable);
-  const expert = ['general', ...Object.keys(template.experts)].find((category) => Object.hasOwn(template.experts, category));
+  const expert = anyExpert(template);
   if (gone.length === 0 || expert === undefined) return readTasks;
   const left = readTasks.filter((read) => !isUnavailable(read));
   if (!left.some(({ task }) => isExpert(task.capability))) {
@@ -147,8 +147,11 @@ function withoutUnavailable(readTasks: readonly ReadTask[], template: Template):
   }));
 }
 
+const anyExpert = ({ experts }: Template): string | undefined =>
+  ['general', ...Object.keys(experts)].find((category) => Object.hasOwn(experts, category));
+
 function readTask(entry: Loose, index: number, template: Template, question: string): ReadTask {
-  const own = (value: string | null): string | null => (value !== null && isEcho(value) ? question : value);
+  const own = (value: string | null): string | null => (value !== null && isEcho(value, question) ? question : value);
   const asked = text(entry['search_query'], entry['query']);
   const query = own(asked);
   const named = text(entry['capability'], entry['category'], entry['expert'], entry['tool']) ?? (query ? 'research' : 'general');
@@ -164,9 +167,13 @@ function readTask(entry: Loose, index: number, template: Template, question: str
   const isMeant =
     meant && (meant.name === 'research' || template.capabilities.includes(meant.name) || !Object.hasOwn(template.experts, plain));
   const said = isMeant ? meant.name : plain.startsWith('expert.') ? plain : named.includes('.') ? named : `expert.${plain}`;
-  const capability = runsTool(said, tool, template) ? 'mcp' : said;
-  const declared = capabilityOf(capability);
+  const copies = (value: string | null): boolean => value !== null && isEcho(value, question);
   const written = text(entry['task'], entry['description'], entry['instruction'], entry['subtask'], entry['question'], query);
+  const isCopied = copies(written) && (asked === null || copies(asked));
+  const runs = runsTool(said, tool, template) ? 'mcp' : said;
+  // Arguments beside copied words are copied, too; a search looks up the question.
+  const capability = isCopied && capabilityOf(runs)?.takesArguments ? `expert.${anyExpert(template) ?? 'general'}` : runs;
+  const declared = capabilityOf(capability);
   const instruction = own(written);
   const needs = entry['needs'] ?? entry['depends_on'];
   const rawId = text(entry['id'], entry['name']);
@@ -182,7 +189,7 @@ function readTask(entry: Loose, index: number, template: Template, question: str
       ...(declared?.takesArguments ? { tool: declared.tool ? declared.tool({ tool, named }, template) : tool, args: argsOf(entry) } : {}),
     },
     saysNeeds: Array.isArray(needs),
-    isCopied: written !== null && isEcho(written) && (asked === null || isEcho(asked)),
+    isCopied,
     faults: instruction === null ? [`Task ${index + 1} has no "task".`] : [],
   };
 }

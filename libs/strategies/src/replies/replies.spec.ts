@@ -178,6 +178,18 @@ describe('a plan of a weak model', () => {
     expect(plan).toMatchObject({ ok: true, tasks: [{ id: 'x1' }, { id: 'x3' }, { id: 'x4', needs: ['x1', 'x3'] }] });
     expect(planned(...Array.from({ length: 12 }, (_, n) => ({ id: `x${n}`, ...task })))).toMatchObject({ tasks: [{ id: 'x0' }] });
   });
+  it('takes an example of the prompt for the task only if the question names its numbers', () => {
+    const example = {
+      id: 't1',
+      task: '17.5 % of 2,340',
+      capability: 'math',
+      mcp_tool: 'evaluate',
+      mcp_args: { expression: '0.175 * 2340' },
+    };
+    expect(planned(example)).toMatchObject({ tasks: [{ capability: 'expert.general', task: 'How old is it?' }] });
+    const asked = readPlan(JSON.stringify({ tasks: [example] }), offering, 'What is 17.5 % of 2,340?');
+    expect(asked).toMatchObject({ tasks: [{ capability: 'math', task: '17.5 % of 2,340', args: { expression: '0.175 * 2340' } }] });
+  });
   it('still names what does not exist at all', () => {
     expect(planned({ id: 'x1', task: 'Say it', capability: 'expert.wizard' })).toMatchObject({ ok: false });
   });
@@ -192,6 +204,13 @@ describe('a plan of a weak model', () => {
   it('asks the question where it copies the words of the format', () => {
     const copied = { task: 'What the expert is to answer', capability: 'expert.general' };
     expect(planned({ id: 'x1', ...copied })).toMatchObject({ tasks: [{ task: 'How old is it?' }] });
+    const searched = { id: 'r1', task: 'What to find out', capability: 'research', search_query: 'words to search' };
+    expect(plan(JSON.stringify({ tasks: [searched, { ...copied, id: 'x1' }, { ...searched, id: 'r2' }] }))).toMatchObject({
+      tasks: [
+        { id: 'r1', capability: 'research', query: 'the question' },
+        { id: 'x1', task: 'the question' },
+      ],
+    });
     const other = { id: 'x3', task: 'Say it', capability: 'expert.general' };
     expect(planned({ id: 'x1', ...copied }, { id: 'x2', ...copied, capability: 'expert.math' }, other)).toMatchObject({
       tasks: [{ id: 'x1', task: 'How old is it?' }, { id: 'x3' }],

@@ -1,3 +1,4 @@
+import { bothEnds } from './complexity/complexity.js';
 import { asksForNow } from './complexity/lookup.js';
 import { phrases } from './complexity/phrases.js';
 import words from './assets/lookup.json' with { type: 'json' };
@@ -6,6 +7,10 @@ const dependsOnDay = phrases(...words.dependsOnDay);
 
 /**
  * Whether the answer depends on the day on which the question is asked: "tomorrow", "the latest", "how old is she", the weather. Errs on
- * the side of yes: an answer that is found again too rarely costs a run, an outdated one is wrong. English and German.
+ * the side of yes: an answer that is found again too rarely costs a run, an outdated one is wrong. English and German; of a long text both
+ * ends are read.
  */
-export const asksAboutToday = (text: string): boolean => asksForNow.test(text) || dependsOnDay.test(text);
+export function asksAboutToday(text: string): boolean {
+  const read = bothEnds(text);
+  return asksForNow.test(read) || dependsOnDay.test(read);
+}

@@ -27,7 +27,10 @@ export function readPlan(reply: string, template: Template, question: string, co
   const entries = list.filter(isObject);
   if (entries.length < list.length) return { ok: false, faults: ['Every task must be a JSON object with id, task and capability.'] };
   const wantsResearch = plan['research_needed'] === true || entries.some((entry) => entry['research_needed'] === true);
-  const given = withOwnIds(entries.map((entry, index) => readTask(entry, index, template, question)));
+  // A single task that equals an example may be meant; a plan of nothing else is copied.
+  const isAllCopied = entries.every((entry) => isEcho(instructionIn(entry) ?? '', question));
+  const isCopy = (value: string | null): boolean => value !== null && isEcho(value, isAllCopied ? question : undefined);
+  const given = withOwnIds(entries.map((entry, index) => readTask(entry, index, { template, question, isCopy })));
   const readTasks = withoutUnavailable(withoutEqual(given), template);
   const tasks = readTasks.map((read) => read.task);
   if (wantsResearch && template.capabilities.includes('research') && !tasks.some((task) => task.capability === 'research'))
@@ -150,8 +153,18 @@ function withoutUnavailable(readTasks: readonly ReadTask[], template: Template):
 const anyExpert = ({ experts }: Template): string | undefined =>
   ['general', ...Object.keys(experts)].find((category) => Object.hasOwn(experts, category));
 
-function readTask(entry: Loose, index: number, template: Template, question: string): ReadTask {
-  const own = (value: string | null): string | null => (value !== null && isEcho(value, question) ? question : value);
+const instructionIn = (entry: Loose): string | null =>
+  text(entry['task'], entry['description'], entry['instruction'], entry['subtask'], entry['question']);
+
+interface Reading {
+  readonly template: Template;
+  readonly question: string;
+  /** Whether a value only repeats words of the prompt. */
+  readonly isCopy: (value: string | null) => boolean;
+}
+
+function readTask(entry: Loose, index: number, { template, question, isCopy }: Reading): ReadTask {
+  const own = (value: string | null): string | null => (isCopy(value) ? question : value);
   const asked = text(entry['search_query'], entry['query']);
   const query = own(asked);
   const named = text(entry['capability'], entry['category'], entry['expert'], entry['tool']) ?? (query ? 'research' : 'general');
@@ -167,9 +180,8 @@ function readTask(entry: Loose, index: number, template: Template, question: str
   const isMeant =
     meant && (meant.name === 'research' || template.capabilities.includes(meant.name) || !Object.hasOwn(template.experts, plain));
   const said = isMeant ? meant.name : plain.startsWith('expert.') ? plain : named.includes('.') ? named : `expert.${plain}`;
-  const copies = (value: string | null): boolean => value !== null && isEcho(value, question);
-  const written = text(entry['task'], entry['description'], entry['instruction'], entry['subtask'], entry['question'], query);
-  const isCopied = copies(written) && (asked === null || copies(asked));
+  const written = instructionIn(entry) ?? query;
+  const isCopied = isCopy(written) && (asked === null || isCopy(asked));
   const runs = runsTool(said, tool, template) ? 'mcp' : said;
   // Arguments beside copied words are copied, too; a search looks up the question.
   const capability = isCopied && capabilityOf(runs)?.takesArguments ? `expert.${anyExpert(template) ?? 'general'}` : runs;

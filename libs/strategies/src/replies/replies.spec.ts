@@ -178,7 +178,7 @@ describe('a plan of a weak model', () => {
     expect(plan).toMatchObject({ ok: true, tasks: [{ id: 'x1' }, { id: 'x3' }, { id: 'x4', needs: ['x1', 'x3'] }] });
     expect(planned(...Array.from({ length: 12 }, (_, n) => ({ id: `x${n}`, ...task })))).toMatchObject({ tasks: [{ id: 'x0' }] });
   });
-  it('takes an example of the prompt for the task only if the question names its numbers', () => {
+  it('takes an example of the prompt for the task only beside other tasks, or if the question names its numbers', () => {
     const example = {
       id: 't1',
       task: '17.5 % of 2,340',
@@ -187,6 +187,8 @@ describe('a plan of a weak model', () => {
       mcp_args: { expression: '0.175 * 2340' },
     };
     expect(planned(example)).toMatchObject({ tasks: [{ capability: 'expert.general', task: 'How old is it?' }] });
+    const other = { id: 't2', task: '3 + 4', capability: 'math', mcp_tool: 'evaluate', mcp_args: { expression: '3 + 4' } };
+    expect(planned(example, other)).toMatchObject({ tasks: [{ capability: 'math', task: '17.5 % of 2,340' }, { id: 't2' }] });
     const asked = readPlan(JSON.stringify({ tasks: [example] }), offering, 'What is 17.5 % of 2,340?');
     expect(asked).toMatchObject({ tasks: [{ capability: 'math', task: '17.5 % of 2,340', args: { expression: '0.175 * 2340' } }] });
   });

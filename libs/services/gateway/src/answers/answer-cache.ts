@@ -43,11 +43,15 @@ const compared = 8;
 
 const hashed = (text: string): string => createHash('sha256').update(text).digest('hex');
 
+/** Whether the question, or one that it continues, depends on the day. */
+const isOfToday = ({ goal, conversation }: Pick<PlanRequested['data'], 'goal' | 'conversation'>): boolean =>
+  [goal, ...conversation.flatMap(({ role, content }) => (role === 'user' ? [content] : []))].some((text) => asksAboutToday(text));
+
 const textsOf = (data: Omit<PlanRequested['data'], 'cached' | 'caching' | 'plan'>): CacheQuery => ({
   ...data,
   tenant: data.caller.tenant,
   complexity: data.complexity,
-  ...([data.goal, ...data.conversation.map(({ content }) => content)].some(asksAboutToday) ? { day: dayOf(data.requestedAt) } : {}),
+  ...(isOfToday(data) ? { day: dayOf(data.requestedAt) } : {}),
 });
 
 /** Header value of a response that came from a cache, such as `semantic; distance=0.083`. */

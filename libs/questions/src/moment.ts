@@ -1,7 +1,7 @@
-import { bothEnds } from './complexity/complexity.js';
+import { bothEnds } from './complexity/both-ends.js';
 import { asksForNow } from './complexity/lookup.js';
 import { phrases } from './complexity/phrases.js';
-import words from './assets/lookup.json' with { type: 'json' };
+import words from './assets/moment.json' with { type: 'json' };
 
 const dependsOnDay = phrases(...words.dependsOnDay);
 

@@ -1,6 +1,7 @@
 import { SafetyTopic } from '@conclave/contracts';
 import { analysisIn, partsOf } from './analysis.js';
 import { withoutCourtesy, withoutQuotes } from './courtesy.js';
+import { bothEnds } from './both-ends.js';
 import { asksAboutTheWorld, asksForFacts, asksForNow, comparesTwo, isCompound, isDense } from './lookup.js';
 import { markers } from './markers.js';
 import { countWords, phrases } from './phrases.js';
@@ -34,14 +35,6 @@ export interface ComplexityContext {
 const manyWords = 80;
 /** Maximum words of a single short question. */
 const shortWords = 15;
-/** Long texts are read at both ends: people put the task before or after pasted text. */
-const readAtStart = 2_000;
-const readAtEnd = 1_000;
-
-/** The part of a text that is read: both ends of a long text, a short one whole. */
-export const bothEnds = (text: string): string =>
-  text.length <= readAtStart + readAtEnd ? text : `${text.slice(0, readAtStart)}\n${text.slice(-readAtEnd)}`;
-
 /** Questions without a number that a precision tool answers exactly; in others the number is the sign (knowledge-and-tools.md). */
 const forTool = phrases(...lists.forTool);
 /** A Roman numeral, but not a word of the same letters ("Mill", "civil"). */

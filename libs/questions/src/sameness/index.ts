@@ -1,6 +1,7 @@
 import { warmUpQuestions } from '../warm-up.js';
 import { sameQuestion } from './sameness.js';
 
+export { asksAboutToday } from '../moment.js';
 export { sameQuestion };
 
 /** Steps after which `sameQuestion` has no first-use cost. */

@@ -156,14 +156,14 @@ const anyExpert = ({ experts }: Template): string | undefined =>
 const instructionIn = (entry: Loose): string | null =>
   text(entry['task'], entry['description'], entry['instruction'], entry['subtask'], entry['question']);
 
-interface Reading {
+interface PlanReading {
   readonly template: Template;
   readonly question: string;
   /** Whether a value only repeats words of the prompt. */
   readonly isCopy: (value: string | null) => boolean;
 }
 
-function readTask(entry: Loose, index: number, { template, question, isCopy }: Reading): ReadTask {
+function readTask(entry: Loose, index: number, { template, question, isCopy }: PlanReading): ReadTask {
   const own = (value: string | null): string | null => (isCopy(value) ? question : value);
   const asked = text(entry['search_query'], entry['query']);
   const query = own(asked);

@@ -22,12 +22,11 @@ import {
   semanticKey,
   type CacheQuery,
 } from '@conclave/strategies';
-import { asksAboutToday } from '@conclave/questions';
 import { GATEWAY_OPTIONS, type CacheName, type GatewayOptions } from '../options.js';
 import { RunDirectory } from '../runs/run-directory.js';
 import { CacheCounts } from './cache-counts.js';
 
-/** The comparison of two questions is imported lazily, for a faster start. */
+/** What is known about the words of questions is imported lazily, for a faster start. */
 const sameness = () => import('@conclave/questions/sameness');
 
 type Data = Parameters<typeof textsOf>[0];
@@ -43,16 +42,18 @@ const compared = 8;
 
 const hashed = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** Whether the question, or one that it continues, depends on the day. */
-const isOfToday = ({ goal, conversation }: Pick<PlanRequested['data'], 'goal' | 'conversation'>): boolean =>
-  [goal, ...conversation.flatMap(({ role, content }) => (role === 'user' ? [content] : []))].some((text) => asksAboutToday(text));
-
 const textsOf = (data: Omit<PlanRequested['data'], 'cached' | 'caching' | 'plan'>): CacheQuery => ({
   ...data,
   tenant: data.caller.tenant,
   complexity: data.complexity,
-  ...(isOfToday(data) ? { day: dayOf(data.requestedAt) } : {}),
 });
+
+/** The day of a question that depends on it, or that continues one. */
+async function dayFor({ goal, conversation, requestedAt }: Data): Promise<Pick<CacheQuery, 'day'>> {
+  const { asksAboutToday } = await sameness();
+  const asked = [goal, ...conversation.flatMap(({ role, content }) => (role === 'user' ? [content] : []))];
+  return asked.some((text) => asksAboutToday(text)) ? { day: dayOf(requestedAt) } : {};
+}
 
 /** Header value of a response that came from a cache, such as `semantic; distance=0.083`. */
 export const cacheHeader = ({ origin, distance }: Pick<CachedAnswer, 'origin' | 'distance'>): string =>
@@ -84,7 +85,7 @@ export class AnswerCache {
   async offered<D extends Data>(data: D, wanted: boolean): Promise<D & Found & { caching?: CacheKeys }> {
     const { caches } = data.template;
     if (!wanted || !caches || !Object.values(caches).some(Boolean)) return data;
-    const asked = await this.withContents(textsOf(data));
+    const asked = await this.withContents({ ...textsOf(data), ...(await dayFor(data)) });
     if (asked === null) return data;
     const isPlain = (data.attachments ?? []).length === 0;
     const caching: CacheKeys = {

@@ -1,7 +1,7 @@
 import { SafetyTopic } from '@conclave/contracts';
 import { analysisIn, partsOf } from './analysis.js';
-import { withoutCourtesy, withoutQuotes } from './courtesy.js';
 import { bothEnds } from './both-ends.js';
+import { withoutCourtesy, withoutQuotes } from './courtesy.js';
 import { asksAboutTheWorld, asksForFacts, asksForNow, comparesTwo, isCompound, isDense } from './lookup.js';
 import { markers } from './markers.js';
 import { countWords, phrases } from './phrases.js';
@@ -35,6 +35,7 @@ export interface ComplexityContext {
 const manyWords = 80;
 /** Maximum words of a single short question. */
 const shortWords = 15;
+
 /** Questions without a number that a precision tool answers exactly; in others the number is the sign (knowledge-and-tools.md). */
 const forTool = phrases(...lists.forTool);
 /** A Roman numeral, but not a word of the same letters ("Mill", "civil"). */

@@ -31,7 +31,7 @@ const disease = new RegExp(`(?<!\\p{L})\\p{L}*(?:${words.diseaseEndings.join('|'
 const organ =
   '(?:uterus|ovar\\p{L}+|cervi\\p{L}+|vagin\\p{L}+|penis|testic\\p{L}+|scrotum|foreskin|prostate|bladder|kidneys?|liver|pancrea\\p{L}+|spleen|gall ?(?:bladder|stones?)|tonsils?|intestin\\p{L}+|bowels?|rect(?:al|um)|anus|abdom\\p{L}+|pelvi\\p{L}+|groin|spin(?:e|al)|nerves?|veins?|arter(?:y|ies)|nipples?|breasts?|urine|stools?|lungs?|gums?|tooth|teeth|muscles?|bones?|ribs?|jaw|wrists?|ankles?|elbows?|shoulders?|hips?|knees?|throat|chest|stomach|belly|skin|scalp|eyes?|ears?|nose|tongue|lips?|head|gebärmutter|eierst\\p{L}+|scheide|hoden|prostata|blase|nieren?|leber|bauchspeicheldrüse|milz|gallen\\p{L}+|mandeln|darm|magen|nerven?|venen?|arterien?|brust\\p{L}*|urin|stuhlgang|lungen?|zahn(?:fleisch)?|zähne|muskeln?|knochen|rippen?|kiefer|gelenke?|schulter)';
 const concern =
-  "(?:my|i|i'm|i've|me|he|she|his|her|son|daughter|wife|husband|mother|father|mom|dad|baby|normal|cure|treat(?:ed|ment)?|heal|removed?|problems?|pain(?:s|ful)?|hurts?|removal|remedy|remedies|disease|disorder|damage|mein\\p{L}*|ich|mir|mich|normal|heilen|behandel\\p{L}*|probleme?|schmerz\\p{L}*)";
+  "(?:my|i|i'm|i've|me|he|she|his|her|son|daughter|wife|husband|mother|father|mom|dad|baby|normal|cure|treat(?:ed|ment)?|heal|removed?|problems?|pain(?:s|ful)?|hurts?|removal|remedy|remedies|disease|disorder|damage|mein\\p{L}*|ich|mir|mich|heilen|behandel\\p{L}*|probleme?|schmerz\\p{L}*)";
 const worry = inOneSentence(organ, concern);
 
 /** Signs of a question about a body, a medicine or a life at risk. */

@@ -25,20 +25,20 @@ export function frameWordDifferences(first: ComparedText, second: ComparedText):
   const ends = [first, second].map(({ prose }) => closing.exec(prose)?.[1]);
   const isSmall = (word: string | undefined): boolean => word !== undefined && (isFraming(word, language) || isGrammar(word, language));
   if (ends.every(isSmall) && isOther(ends[0], ends[1])) differences.push(pair('word', [ends[0]!], [ends[1]!]));
-  if (strandsAlone(first, second) || strandsAlone(second, first)) differences.push('order');
-  if (strandsMore(first, second) || strandsMore(second, first)) differences.push('scope');
+  for (const difference of [strandedDifference(first, second), strandedDifference(second, first)])
+    if (difference) differences.push(difference);
   const [asked, other] = [namingOrMeaning(first), namingOrMeaning(second)];
   if (asked !== other && asked !== '' && other !== '') differences.push(pair('question', [asked], [other]));
   return differences;
 }
 
-/** "What do I need a visa for?" and "What do I need for a visa?": the preposition belongs to another word. */
-const strandsAlone = (one: ComparedText, other: ComparedText): boolean => {
+/**
+ * "What do I need a visa for?" and "What do I need for a visa?": the preposition belongs to another word. "What is it for?" and "What is
+ * it?": only one text has it.
+ */
+function strandedDifference(one: ComparedText, other: ComparedText): 'order' | 'scope' | null {
   const preposition = stranded.exec(one.prose)?.[1];
-  return preposition !== undefined && !stranded.test(other.prose) && other.tokens.some(({ value }) => value === preposition);
-};
-/** "What is it for?" and "What is it?" */
-const strandsMore = (one: ComparedText, other: ComparedText): boolean => {
-  const preposition = stranded.exec(one.prose)?.[1];
-  return preposition !== undefined && preposition !== 'to' && !other.tokens.some(({ value }) => value === preposition);
-};
+  if (preposition === undefined) return null;
+  if (!other.tokens.some(({ value }) => value === preposition)) return preposition === 'to' ? null : 'scope';
+  return stranded.test(other.prose) ? null : 'order';
+}

@@ -1,5 +1,4 @@
 import { isFraming } from './lexicon.js';
-import type { Match } from './order.js';
 import { isDress, wantsNoun, type QuestionType } from './question-type.js';
 import type { ComparedText, ComparedToken } from './reading.js';
 
@@ -65,11 +64,3 @@ function isFrame(
   if (value === 'city' || value === 'town') return shared.has(index - 1);
   return value === 'mean' && /^what (?:do|does) /u.test(prose);
 }
-
-/** Words that only one text has, or has in another form. */
-export const looseOf = (
-  reading: ComparedText,
-  rest: readonly number[],
-  matched: readonly Match[],
-  { of, isChanged }: { readonly of: (match: Match) => number; readonly isChanged: (match: Match) => boolean },
-): ReadonlySet<string> => new Set([...rest, ...matched.filter(isChanged).map(of)].map((index) => reading.tokens[index]!.value));

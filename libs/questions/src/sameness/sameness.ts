@@ -1,5 +1,5 @@
 import { frameWordDifferences } from './frame-words.js';
-import { asksForDoing, looseOf, namesActivity, withoutFrame, type Framed } from './frame.js';
+import { asksForDoing, namesActivity, withoutFrame, type Framed } from './frame.js';
 import { isGrammar, oppositeFamiliesOf } from './lexicon.js';
 import { normaliseQuestion } from './normalise.js';
 import { ordersDiffer, type Match } from './order.js';
@@ -153,27 +153,26 @@ function compareWords(first: ComparedText, second: ComparedText): readonly strin
   right = withoutSeparated(right, second, first, left, (rest) => (left = rest));
 
   const [leftType, rightType] = [questionTypeOf(first), questionTypeOf(second)];
-  const isAboutDoing = asksForDoing(first) || asksForDoing(second);
+  const [leftDoes, rightDoes] = [asksForDoing(first), asksForDoing(second)];
   const framed = (of: (match: Match) => number): Framed => ({
     types: [leftType, rightType],
-    isAboutDoing,
+    isAboutDoing: leftDoes || rightDoes,
     shared: new Set(matched.map(of)),
   });
   const [inFirst, inSecond] = [(match: Match): number => match.first, (match: Match): number => match.second];
   const leftRest = withoutFrame(first, left, framed(inFirst));
   const rightRest = withoutFrame(second, right, framed(inSecond));
-  const isChanged = (match: Match): boolean => first.tokens[match.first]!.value !== second.tokens[match.second]!.value;
+  const changed = matched.filter((match) => first.tokens[match.first]!.value !== second.tokens[match.second]!.value);
   const differences: string[] = [];
-  const isReworded = leftRest.length > 0 || rightRest.length > 0 || matched.some(isChanged);
+  const isReworded = leftRest.length > 0 || rightRest.length > 0 || changed.length > 0;
 
   differences.push(...oppositesBetween(first, second, new Set(matched.map(inFirst)), new Set(matched.map(inSecond))));
-  const loose = [
-    looseOf(first, left, matched, { of: inFirst, isChanged }),
-    looseOf(second, right, matched, { of: inSecond, isChanged }),
-  ] as const;
+  const valuesAt = ({ tokens }: ComparedText, positions: readonly number[]): ReadonlySet<string> =>
+    new Set(positions.map((index) => tokens[index]!.value));
+  const loose = [valuesAt(first, [...left, ...changed.map(inFirst)]), valuesAt(second, [...right, ...changed.map(inSecond)])] as const;
   if (!asksForSum(first, second, leftType, rightType) && typesConflict([leftType, rightType], loose))
     differences.push(pair('question', [leftType], [rightType]));
-  if (asksForDoing(first) !== asksForDoing(second) && !namesActivity(first) && !namesActivity(second)) differences.push('question');
+  if (leftDoes !== rightDoes && !namesActivity(first) && !namesActivity(second)) differences.push('question');
 
   const values = (rest: readonly ComparedToken[]): string[] => rest.map(({ value }) => value);
   // No word matches and neither text has a number: nothing shows that they are about the same thing.

@@ -1,5 +1,5 @@
 import { LocalTaskId, type PlannedTask, type Template } from '@conclave/contracts';
-import { canonicalJson } from '@conclave/loop';
+import { actionOf } from '@conclave/loop';
 import type { PlanSaid } from '../asks/asked-judge.js';
 import type { ParsedReply } from '../asks/ask.js';
 import { isEcho } from '../prompts/echoes.js';
@@ -52,9 +52,8 @@ export function readWave(reply: string, template: Template, { calls }: Pick<Wave
 
 /** Whether every call was answered in an earlier wave. */
 function areAnswered(tasks: readonly PlannedTask[], calls: readonly KnownCall[]): boolean {
-  const keyOf = ({ tool, args }: Pick<PlannedTask, 'tool' | 'args'>): string => canonicalJson([tool, args ?? {}]);
-  const answered = new Set(calls.filter(({ status }) => status === 'ok').map(keyOf));
-  return tasks.every((task) => answered.has(keyOf(task)));
+  const answered = new Set(calls.flatMap((call) => (call.status === 'ok' ? [actionOf(taskOf({ ...call, needs: [] }), []).argument] : [])));
+  return tasks.every((task) => answered.has(actionOf(task, []).argument));
 }
 
 /** Weak models copy the words that stand for a value in the format. */
@@ -71,15 +70,9 @@ function callOf(entry: Loose, template: Template, index: number): PlannedTask | 
   const needs = entry['needs'] ?? [];
   if (typeof named !== 'string' || named.trim() === '' || (typeof id !== 'string' && typeof id !== 'number')) return null;
   if (!isObject(args) || !Array.isArray(needs)) return null;
-  const tool = toolOf(named.trim(), template)!;
-  return {
-    id: String(id).trim(),
-    capability: 'mcp',
-    task: `Call ${tool}`,
-    query: null,
-    needs: needs.map(String),
-    tool,
-    args,
-    metadata_filters: null,
-  };
+  return taskOf({ id: String(id).trim(), tool: toolOf(named.trim(), template)!, args, needs: needs.map(String) });
 }
+
+const taskOf = ({ id, tool, args, needs }: Pick<KnownCall, 'id' | 'tool' | 'args'> & Pick<PlannedTask, 'needs'>): PlannedTask => ({
+  ...{ id, capability: 'mcp', task: `Call ${tool}`, query: null, needs, tool, args, metadata_filters: null },
+});

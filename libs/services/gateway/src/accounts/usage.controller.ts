@@ -1,7 +1,7 @@
 import { Controller, Get, Inject, Query, Req } from '@nestjs/common';
 import {
-  dayOf,
   addUsage,
+  dayOf,
   Failure,
   noUsage,
   type Usage,

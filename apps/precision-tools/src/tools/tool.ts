@@ -2,7 +2,7 @@ import * as z from 'zod';
 
 /** Limits of one call. */
 export interface ToolLimits {
-  /** Longest run of the tool, in milliseconds of wall time. */
+  /** Longest run of the tool, in milliseconds of processor time; on a busy machine the caller waits longer, at most ten times. */
   timeoutMs: number;
   /** Longest text in one argument, in UTF-16 units. */
   argumentChars: number;

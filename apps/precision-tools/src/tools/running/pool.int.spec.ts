@@ -45,6 +45,28 @@ describe('a pool of threads', () => {
     expect(await slow).toMatchObject({ code: 'UNAVAILABLE' });
   });
 
+  it('gives an answer that arrived in time although this thread was held up past the limit', async () => {
+    const pool = open();
+    await sum(pool);
+    const answer = pool.run('calculate', { expression: '6 * 7' }, 100);
+    // After an immediate, the limit's timer is looked at before the reply.
+    await new Promise((resolve) => setImmediate(resolve));
+    for (const end = performance.now() + 400; performance.now() < end;);
+    expect(await answer).toMatchObject({ result: '42' });
+  });
+
+  it('counts the time of a job while it has a processor, and gives up after ten times its limit without one', async () => {
+    let usedMs = 0;
+    const pool = open({ processorMs: () => usedMs });
+    await sum(pool);
+    const [starved, started] = [stuck(pool, 50).catch((error: unknown) => error), performance.now()];
+    expect(await starved).toMatchObject({ code: 'BUSY', message: expect.stringContaining('too busy') });
+    expect(performance.now() - started).toBeGreaterThan(490);
+    const counted = setInterval(() => (usedMs += 100), 50);
+    expect(await stuck(pool, 200).catch((error: unknown) => error)).toMatchObject({ code: 'TIMEOUT' });
+    clearInterval(counted);
+  });
+
   it('refuses a job that would wait too long, and one above the limit', async () => {
     const pool = open({ threads: 1, waiting: { jobs: 2, ms: 20 } });
     const refused = await Promise.allSettled(Array.from({ length: 4 }, () => stuck(pool)));

@@ -15,6 +15,8 @@ export interface ThreadPoolOptions {
   startMs: number;
   /** Receives what a thread writes to stdout or stderr, and why one was replaced. */
   log(line: string): void;
+  /** Processor time of this process so far, in milliseconds; read from the system if absent. */
+  processorMs?(): number;
 }
 
 interface Waiting {
@@ -28,12 +30,30 @@ interface Waiting {
 interface Thread {
   worker: Worker;
   ready: boolean;
-  /** The current job; `limit` ends the thread. */
-  running?: { id: number; waiting: Waiting; limit: NodeJS.Timeout };
+  running?: Running;
+}
+
+/** A job that a thread has. */
+interface Running {
+  id: number;
+  waiting: Waiting;
+  /** Ends the thread, unless it hardly had a processor. */
+  limit: NodeJS.Timeout;
+  /** When the thread received the job: milliseconds of `performance.now()`, and of processor time of this process. */
+  since: { wallMs: number; processorMs: number };
 }
 
 /** Threads that start at the same time only slow each other down; the first that is ready can empty the queue alone. */
 const mostStarting = 2;
+
+/** On a machine without a free processor, a job may wait for one for this many times its limit. */
+const longestStretch = 10;
+
+/** Threads of a worker have no processor time of their own in Node 20, so it is that of the process. */
+function usedByProcess(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
 
 const seconds = (ms: number): string => `${ms / 1_000} s`;
 
@@ -65,7 +85,10 @@ export class WorkerPool {
     for (let i = 0; i < wanted; i += 1) this.start();
   }
 
-  /** The job's output. Throws the job's own refusal, TIMEOUT, OUT_OF_MEMORY, BUSY, or UNAVAILABLE after `close`. */
+  /**
+   * The job's output. `timeoutMs` counts while the job has a processor: its share of the time that this process was given.
+   * Throws the job's own refusal, TIMEOUT, OUT_OF_MEMORY, BUSY, or UNAVAILABLE after `close`.
+   */
   run(name: string, args: unknown, timeoutMs: number): Promise<unknown> {
     if (this.closed) return Promise.reject(new Refusal('UNAVAILABLE', 'The tools are closing.'));
     if (this.queue.length >= this.options.waiting.jobs) return Promise.reject(this.busy());
@@ -119,13 +142,41 @@ export class WorkerPool {
   private give(thread: Thread, waiting: Waiting): void {
     clearTimeout(waiting.deadline);
     const id = this.nextId++;
-    const limit = setTimeout(() => {
-      this.options.log(`A thread was ended: ${waiting.job.name} ran for ${waiting.timeoutMs} ms.`);
-      const message = `${waiting.job.name} was ended after ${seconds(waiting.timeoutMs)}: the question takes too long. Make it smaller or simpler.`;
-      void this.end(thread, new Refusal('TIMEOUT', message));
-    }, waiting.timeoutMs);
-    thread.running = { id, waiting, limit };
+    const since = { wallMs: performance.now(), processorMs: this.processorMs() };
+    thread.running = { id, waiting, since, limit: this.limitAfter(waiting.timeoutMs, thread, id) };
     thread.worker.postMessage({ id, ...waiting.job } satisfies ToolJob);
+  }
+
+  private processorMs(): number {
+    return (this.options.processorMs ?? usedByProcess)();
+  }
+
+  private limitAfter(ms: number, thread: Thread, id: number): NodeJS.Timeout {
+    // If this thread was held up itself, the reply may have arrived already: it is read before the immediate runs.
+    return setTimeout(() => setImmediate(() => this.reachLimit(thread, id)), ms);
+  }
+
+  private reachLimit(thread: Thread, id: number): void {
+    const { running } = thread;
+    if (running?.id !== id) return;
+    const { timeoutMs, job } = running.waiting;
+    const wallMs = performance.now() - running.since.wallMs;
+    const atWork = [...this.threads].filter((one) => one.running !== undefined || !one.ready).length;
+    const missingMs = timeoutMs - (this.processorMs() - running.since.processorMs) / atWork;
+    if (missingMs > 0 && wallMs < longestStretch * timeoutMs) {
+      running.limit = this.limitAfter(missingMs, thread, id);
+      return;
+    }
+    const starved = missingMs > 0;
+    const reason = starved ? `had too little of a processor for ${Math.round(wallMs)} ms` : `ran for ${timeoutMs} ms`;
+    this.options.log(`A thread was ended: ${job.name} ${reason}.`);
+    const refusal = starved
+      ? new Refusal('BUSY', `${job.name} had no processor for ${seconds(Math.round(wallMs))}: this machine is too busy. Try again later.`)
+      : new Refusal(
+          'TIMEOUT',
+          `${job.name} was ended after ${seconds(timeoutMs)}: the question takes too long. Make it smaller or simpler.`,
+        );
+    void this.end(thread, refusal);
   }
 
   private start(): void {

@@ -19,6 +19,8 @@ describe('a question depends on the day', () => {
     'Wie spät ist es?',
     'Was geschah vor drei Jahren?',
     'Ist nächste Woche Markt?',
+    'Quel temps fera-t-il demain ?',
+    '明天会下雨吗？',
   ])('%s', (question) => expect(asksAboutToday(question)).toBe(true));
 });
 

@@ -5,6 +5,7 @@ import { withoutCourtesy, withoutQuotes } from './courtesy.js';
 import { asksAboutTheWorld, asksForFacts, asksForNow, comparesTwo, isCompound, isDense } from './lookup.js';
 import { markers } from './markers.js';
 import { countWords, phrases } from './phrases.js';
+import { isUnread } from '../unread.js';
 import lists from '../assets/complexity.json' with { type: 'json' };
 
 const safetyTopics = SafetyTopic.options;
@@ -41,24 +42,33 @@ const forTool = phrases(...lists.forTool);
 /** A Roman numeral, but not a word of the same letters ("Mill", "civil"). */
 const numeral = /(?<![\p{L}\p{N}])(?=[MDCLXVI]{4})M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})(?![\p{L}\p{N}])/u;
 
+/** Marks that end a sentence in other scripts, as ours. A Greek question mark is a semicolon, which would end a line of code. */
+const withOurMarks = (text: string): string =>
+  (/\p{Script=Greek}{3}/u.test(text) ? text.replace(/;(?=\s|$)/gu, '?') : text)
+    .replace(/[？؟]/gu, '? ')
+    .replace(/[。।]/gu, '. ')
+    .replaceAll('！', '! ');
+
 /** Collapses blanks (slow to match); keeps newlines, which mark code. */
 const withFoldedBlanks = (text: string): string => text.replace(/[^\S\n]+/gu, ' ').replace(/ ?\n[ \n]*/gu, '\n');
 
 /**
- * How much machinery a request needs, determined without a model. Reads English and German; in other languages only
- * length, notation and numbers count. Takes time linear in the length of the text; words are only examined up to 3,000 characters.
+ * How much machinery a request needs, determined without a model. Reads English and German; a request in another language is at least
+ * moderate, because its topic and its dangers are not seen. Takes time linear in the length of the text; words are only examined up to 3,000 characters.
  */
 export function complexityOf(text: string, { hasHistory, hasAttachments }: ComplexityContext): ComplexityEstimate {
   const whole = bothEnds(text);
-  const request = withoutCourtesy(withFoldedBlanks(whole.normalize('NFC')));
+  const request = withoutCourtesy(withFoldedBlanks(withOurMarks(whole.normalize('NFC'))));
   const spoken = withoutQuotes(request);
   const words = countWords(text, manyWords);
   const asked = countWords(request, manyWords);
   const found = markers.filter(({ pattern }) => pattern.test(spoken));
 
   const analysis = analysisIn(spoken);
-  const isFactual = asksForFacts(request);
+  const unread = isUnread(spoken);
+  const isFactual = unread || asksForFacts(request);
   const raised = [
+    ...(unread ? ['language:unread'] : []),
     ...found.filter(({ raises }) => raises).map(({ name }) => `domain:${name}`),
     ...(/\p{N}/u.test(spoken) ? ['number'] : []),
     ...(forTool.test(spoken) || numeral.test(spoken) ? ['tool'] : []),
@@ -81,7 +91,7 @@ export function complexityOf(text: string, { hasHistory, hasAttachments }: Compl
     category: looksAtPicture ? 'vision' : (found[0]?.category ?? null),
     safety: safetyTopics.filter((topic) => found.some(({ name }) => name === topic)),
     factual: isFactual,
-    worldly: isFactual && asksAboutTheWorld(request),
+    worldly: unread || (isFactual && asksAboutTheWorld(request)),
   };
 }
 

@@ -18,6 +18,13 @@ describe('a message that asks nothing', () => {
     'Hallo, wer bist du?',
     'Was kannst du?',
     'Tschüss',
+    '¡Hola! ¿Cómo estás?',
+    'Merci beaucoup !',
+    'Qui es-tu ?',
+    'Привет!',
+    '你好！',
+    'こんにちは。',
+    'Γεια σου, καλημέρα!',
   ])('is a greeting, thanks or a question about who answers: %s', (text) => {
     expect(asksNothing(text)).toBe(true);
   });

@@ -8,7 +8,7 @@ const courtesies = new RegExp(phrases(...words.courtesies).source, 'giu');
 export const withoutCourtesy = (text: string): string =>
   text
     .replace(courtesies, ' ')
-    .replace(/^[\s,.!?;:–-]+/u, '')
+    .replace(/^[\s,.!?;:–¿¡，。！？،؟।-]+/u, '')
     .trim();
 
 /** Questions about the assistant and its abilities, which no document answers. */
@@ -17,7 +17,7 @@ const aboutTheAssistant = new RegExp(`^(?:${phrases(...words.aboutTheAssistant).
 /** Whether a message is only courtesy, or only asks who the assistant is and what it can do. English and German. */
 export function asksNothing(text: string): boolean {
   if (text.length > longestCourtesy) return false;
-  const asked = withoutCourtesy(text.normalize('NFC')).replace(/[\s,.!?;:–-]+$/u, '');
+  const asked = withoutCourtesy(text.normalize('NFC')).replace(/[\s,.!?;:–，。！？،؟।-]+$/u, '');
   return asked === '' || aboutTheAssistant.test(asked);
 }
 const longestCourtesy = 200;

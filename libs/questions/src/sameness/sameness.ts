@@ -8,6 +8,7 @@ import { quantityDifferences } from './quantities.js';
 import { questionTypeOf, typesConflict, type QuestionType } from './question-type.js';
 import { readQuestion, type ComparedText, type ComparedToken } from './reading.js';
 import { pair, smallWordDifferences } from './small-words.js';
+import { isUnread } from '../unread.js';
 import { isCompoundOf, matches, separated } from './stems.js';
 
 export interface Sameness {
@@ -30,7 +31,7 @@ const mostWords = 200;
  * Whether two questions with close embeddings ask the same. Examines what embeddings blur: numbers, units, dates, names,
  * negation, opposites, the kind of question, who does what to whom, the language of the answer. Errs on the side of "not the same": a miss
  * costs a model call, a false hit is a wrong answer. Symmetric. English and German; in other languages questions are the same if their
- * words are.
+ * words and the order of their words are.
  */
 export function sameQuestion(a: string, b: string): Sameness {
   if (normaliseQuestion(a) === normaliseQuestion(b)) return { same: true, differences: [] };
@@ -38,11 +39,19 @@ export function sameQuestion(a: string, b: string): Sameness {
   const first = readQuestion(a);
   const second = readQuestion(b);
   if (first.tokens.length > mostWords || second.tokens.length > mostWords) return { same: false, differences: ['length'] };
+  if (isUnread(a) || isUnread(b))
+    return saysTheSame(first, second) ? { same: true, differences: [] } : { same: false, differences: ['language'] };
   const differences = [
     ...new Set([...compareParts(first, second), ...compareWords(first, second), ...frameWordDifferences(first, second)]),
   ];
   return { same: differences.length === 0, differences };
 }
+
+/** Whether only case, blanks and punctuation differ. */
+const saysTheSame = (first: ComparedText, second: ComparedText): boolean =>
+  sameLiterals(first, second) &&
+  first.tokens.length === second.tokens.length &&
+  first.tokens.every(({ text }, index) => text.toLowerCase() === second.tokens[index]!.text.toLowerCase());
 
 function compareParts(first: ComparedText, second: ComparedText): readonly string[] {
   const differences: string[] = [];

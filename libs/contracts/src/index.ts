@@ -321,6 +321,8 @@ export { readUtilityPrompt, shapedReply, type UtilityPrompt, utilityPromptOf } f
 export {
   addUsage,
   dayOf,
+  Language,
+  undetermined,
   AnswerParameters,
   type AttachedReference,
   Attachment,

@@ -34,6 +34,8 @@ export const promptMarks = {
   conversation: 'Earlier conversation:',
   /** `Attached: <names>` after the question of a planner; instructions about the attachments follow. */
   attached: 'Attached:',
+  /** `LANGUAGE: <name>. <what to write in it>`, at the end, where the question is not in English. */
+  language: 'LANGUAGE:',
   /** `TASK: <text>` of an expert. */
   task: 'TASK:',
   /** Heading of the numbered facts an expert gets. */

@@ -4,6 +4,13 @@ export const Timestamp = z.int().nonnegative().describe('milliseconds since 1970
 /** UTC day of a moment, as `2026-11-22`. */
 export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
+/** ISO 639-2 for a language that is not English and cannot be named. */
+export const undetermined = 'und';
+export const Language = z
+  .string()
+  .regex(/^[a-z]{2,3}$/)
+  .describe('language of the question, if it is not English: ISO 639-1, or `und` for one that cannot be named');
+
 export const Usage = z.object({
   calls: z.int().nonnegative().describe('model calls, failed ones too'),
   prompt: z.int().nonnegative().describe('prompt tokens'),

@@ -54,6 +54,7 @@ const heads: readonly string[] = [
   marks.conversation,
   marks.attached,
   marks.task,
+  marks.language,
   marks.evidence,
   marks.facts,
   marks.expertAnswers,

@@ -13,6 +13,7 @@ import {
   Complexity,
   DeliveryTarget,
   FailureNote,
+  Language,
   PastRound,
   Memory,
   SafetyTopic,
@@ -75,6 +76,7 @@ export const PlanRequested = defineEvent({
     answer: AnswerParameters,
     origin: z.enum(['chat', 'runs']).describe('endpoint that received it; a chat run ends when its client disconnects'),
     requestedAt: Timestamp,
+    language: Language.optional(),
     attachments: z.array(Attachment).optional(),
     skill: z
       .object({ name: z.string(), arguments: z.string(), version: z.int().nonnegative() })

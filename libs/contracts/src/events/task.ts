@@ -9,6 +9,7 @@ import {
   Fact,
   FailureNote,
   Insight,
+  Language,
   Outcome,
   Source,
   TextMessage,
@@ -48,6 +49,7 @@ export const TaskInput = z.discriminatedUnion('kind', [
     marked: z.boolean().optional().describe('false if its confidence is not needed'),
     parameters: AnswerParameters.optional().describe('parameters of the client, if its reply is the answer'),
     startedOn: z.string().optional().describe("the run's start date, YYYY-MM-DD"),
+    language: Language.optional(),
   }),
   z.object({
     kind: z.literal('math'),
@@ -114,6 +116,7 @@ export const TaskInput = z.discriminatedUnion('kind', [
     children: z.record(z.string(), Template).describe('templates for child runs of the child'),
     limits: RunLimits.describe('limits of the parent, none of which the child may exceed'),
     caller: Caller,
+    language: Language.optional(),
   }),
   z.object({
     kind: z.literal('thinking'),
@@ -139,6 +142,7 @@ export const TaskInput = z.discriminatedUnion('kind', [
     answer: z.string(),
     facts: z.array(Fact),
     categories: z.array(z.string()),
+    language: Language.optional(),
   }),
   z.object({
     kind: z.literal('research'),
@@ -196,6 +200,7 @@ export const TaskInput = z.discriminatedUnion('kind', [
       .describe('sub-topics of the question, and how they become one answer; the answer names those without a result'),
     parameters: AnswerParameters,
     startedOn: z.string().describe("the run's start date, YYYY-MM-DD"),
+    language: Language.optional(),
     onlyKnown: z.boolean().optional().describe('numbers in brackets that cite no fact are removed'),
   }),
 ]);

@@ -56,6 +56,7 @@ export async function beginChildRun(
       answer: {},
       origin: 'runs',
       requestedAt: now,
+      ...(input.language === undefined ? {} : { language: input.language }),
       // Only its parent gets the answer.
       caching: null,
       children: input.children,

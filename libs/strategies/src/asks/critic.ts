@@ -1,7 +1,7 @@
 import { promptMarks as marks, type TaskInput, type TaskOutput } from '@conclave/contracts';
 import * as z from 'zod';
 import { fitted } from '../prompts/fitting.js';
-import { asData, bounded, dataRule, sections } from '../prompts/quoting.js';
+import { asData, bounded, dataRule, languageLine, sections } from '../prompts/quoting.js';
 import { asked, factsText } from '../prompts/rendering.js';
 import { promptText } from '../prompts/shipped.js';
 import { citedSources, sourceList } from '../replies/citations.js';
@@ -39,6 +39,7 @@ export const criticAsk: Ask<Extract<TaskInput, { kind: 'critic' }>, Extract<Task
           factsText(input.facts, cut),
           `${marks.reviewed}\n${asData(input.answer)}`,
           input.system ? `The client's system message, for context:\n${asData(bounded(input.system, 2_000))}` : null,
+          languageLine(input.language, input.question),
         ),
       ),
     ),

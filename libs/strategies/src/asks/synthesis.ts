@@ -1,7 +1,7 @@
 import { promptMarks as marks, Source, type TaskInput } from '@conclave/contracts';
 import * as z from 'zod';
 import { fitted, type Cut } from '../prompts/fitting.js';
-import { asData, bounded, dataRule, oneLine, sections, todayLine, type PromptMessage } from '../prompts/quoting.js';
+import { asData, bounded, dataRule, languageLine, oneLine, sections, todayLine, type PromptMessage } from '../prompts/quoting.js';
 import { answerLabel, answerLength, answersText, factsText, type Overrides } from '../prompts/rendering.js';
 import { promptText } from '../prompts/shipped.js';
 import { citedSources, sourceList, type Citation } from '../replies/citations.js';
@@ -122,6 +122,7 @@ const render = (input: Input, cut: Cut, overrides: Overrides): readonly PromptMe
       input.failed.length > 0
         ? `${marks.failedTasks}\n${asData(input.failed.map((task) => `- ${task.capability}: ${bounded(task.task, 200)} (${bounded(task.reason, 200)})`).join('\n'))}`
         : null,
+      languageLine(input.language, input.question),
     ),
   },
 ];

@@ -1,6 +1,7 @@
-import { dayOf, type Draft, type Fact, type TaskInput, type TaskInputDraft } from '@conclave/contracts';
+import { type Draft, type Fact, type TaskInput, type TaskInputDraft } from '@conclave/contracts';
 import { actionKey, actionOf, currentFacts, isExpert, isJudge, type TaskState } from '@conclave/loop';
 import { inputOfTask } from '../capabilities/declared.js';
+import { asAsked, languageAsked } from '../prompts/as-asked.js';
 import { bounded, oneLine } from '../prompts/quoting.js';
 import { answerLabel } from '../prompts/rendering.js';
 import { contradictions } from './contradictions.js';
@@ -71,7 +72,7 @@ function expertInput(view: CommitteeView, task: TaskState): TaskInputDraft {
     attachments: (view.run.request.attachments ?? []).filter(({ kind }) => kind === 'file' || category === visionCategory),
     ...(writesAnswer(view) ? { final: true, parameters: view.run.request.answer } : {}),
     ...(marked ? {} : { marked: false }),
-    startedOn: dayOf(view.run.request.requestedAt),
+    ...asAsked(view.run.request),
   };
 }
 
@@ -155,6 +156,7 @@ export const criticInput = (view: CommitteeView, answer: Draft, categories: read
   answer: answer.text,
   facts: mostTrusted(sourced(view)),
   categories: [...categories],
+  ...languageAsked(view.run.request),
 });
 
 export const synthesisInput = (view: CommitteeView, openGap: string | null): TaskInputDraft => ({
@@ -169,7 +171,7 @@ export const synthesisInput = (view: CommitteeView, openGap: string | null): Tas
   thinking: view.own.thinking || null,
   openGap,
   parameters: view.run.request.answer,
-  startedOn: dayOf(view.run.request.requestedAt),
+  ...asAsked(view.run.request),
 });
 
 /** Expert tasks whose answers count, most confident first, later ones first among equals. */

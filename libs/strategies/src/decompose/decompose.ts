@@ -1,5 +1,4 @@
 import {
-  dayOf,
   deepestChild,
   depthOf,
   noUsage,
@@ -13,6 +12,7 @@ import { currentFacts, type Move, type TaskState, type View } from '@conclave/lo
 import type { AskedJudge, AskingStrategy } from '../asks/asked-judge.js';
 import { synthesisQuestion } from '../asks/questions.js';
 import { topicsNote, type SubTopics } from '../asks/sub-topics.js';
+import { asAsked, languageAsked } from '../prompts/as-asked.js';
 import { bounded, oneLine } from '../prompts/quoting.js';
 import { normalisedQuery } from '../research/freshness.js';
 import { sourceList } from '../replies/citations.js';
@@ -91,7 +91,15 @@ function taskInput(view: TopicsView, _ref: string, { spec }: TaskState): TaskInp
   const query = spec.query ?? spec.task;
   const child = childOf(view);
   if (spec.capability === 'run' && child)
-    return { kind: 'run', goal: query, template: child, children: request.children ?? {}, limits: request.limits, caller: request.caller };
+    return {
+      kind: 'run',
+      goal: query,
+      template: child,
+      children: request.children ?? {},
+      limits: request.limits,
+      caller: request.caller,
+      ...languageAsked(request),
+    };
   return {
     kind: 'subtopic',
     topic: spec.task,
@@ -109,7 +117,7 @@ const synthesis: AskedJudge<Own> = {
   question: synthesisQuestion,
   task: 'Write the answer',
   input: (view) => {
-    const { goal, conversation, system, answer, requestedAt } = view.run.request;
+    const { goal, conversation, system, answer } = view.run.request;
     const { ending, gap, memory } = view.run;
     return {
       kind: 'synthesis',
@@ -122,7 +130,7 @@ const synthesis: AskedJudge<Own> = {
       openGap: ending && ending.outcome !== 'completed' ? gap || null : null,
       topics: subTopicsOf(view.run, view.own.how),
       parameters: answer,
-      startedOn: dayOf(requestedAt),
+      ...asAsked(view.run.request),
     };
   },
   take: (own, { result, why, ...verdict }, { run }, ref) => {

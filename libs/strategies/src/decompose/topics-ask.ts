@@ -4,7 +4,7 @@ import type { Ask } from '../asks/ask.js';
 import type { PlanAsked, PlanSaid } from '../asks/asked-judge.js';
 import { formNaming } from '../asks/json-form.js';
 import { fitted, type Cut } from '../prompts/fitting.js';
-import { asData, bounded, dataRule, oneLine, sections, transcript, type PromptMessage } from '../prompts/quoting.js';
+import { asData, bounded, dataRule, languageLine, oneLine, sections, transcript, type PromptMessage } from '../prompts/quoting.js';
 import { asked as messages } from '../prompts/rendering.js';
 import { promptText } from '../prompts/shipped.js';
 import { TopicsAsked, TopicsContent } from './topics.js';
@@ -40,7 +40,11 @@ export const topicsAsk: Ask<PlanAsked, PlanSaid> = {
   read: ({ text }, { asked }) => readTopics(text, TopicsAsked.parse(asked)),
 };
 
-function render({ template, system, goal }: PlanAsked['request'], { most, collections }: TopicsAsked, cut: Cut): readonly PromptMessage[] {
+function render(
+  { template, system, goal, language }: PlanAsked['request'],
+  { most, collections }: TopicsAsked,
+  cut: Cut,
+): readonly PromptMessage[] {
   return messages(
     sections(
       marks.roles.decomposer,
@@ -52,6 +56,7 @@ function render({ template, system, goal }: PlanAsked['request'], { most, collec
       cut.conversation.length > 0 ? `${marks.conversation}\n${asData(transcript(cut.conversation))}` : null,
       system ? `The client's system message, for context:\n${asData(bounded(system, 2_000))}` : null,
       `${marks.question} ${goal}`,
+      languageLine(language, goal, 'plan'),
     ),
   );
 }

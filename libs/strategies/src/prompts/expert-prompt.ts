@@ -1,7 +1,18 @@
 import { promptMarks as marks } from '@conclave/contracts';
 import { filesLength, namesOf, referencesTo } from './attached.js';
 import { fitted, type Cut } from './fitting.js';
-import { asData, bounded, dataRule, factLengths, numberedFacts, sections, todayLine, transcript, type PromptMessage } from './quoting.js';
+import {
+  asData,
+  bounded,
+  dataRule,
+  factLengths,
+  languageLine,
+  numberedFacts,
+  sections,
+  todayLine,
+  transcript,
+  type PromptMessage,
+} from './quoting.js';
 import { answerLength, type Input, type Overrides, unbounded } from './rendering.js';
 import { promptText } from './shipped.js';
 
@@ -27,6 +38,7 @@ function renderExpert(input: Input<'expert'>, cut: Cut, overrides: Overrides): r
     input.previous ? `${marks.refinement.previous}\n${asData(bounded(input.previous, Math.round(answerLength * cut.scale)))}` : null,
     input.hints ? `${marks.refinement.hints}\n${asData(bounded(input.hints, 2_000))}` : null,
     attachments.length > 0 ? `Attached to the question: ${namesOf(attachments)}` : null,
+    languageLine(input.language, input.goal, input.marked === false ? 'answer' : 'marked'),
   );
   // Weak models write about evidence, and repeat the marks of quoted data, when they are told of what is not there.
   const quotesData = user.includes(marks.data.open) || attachments.length > 0;

@@ -11,6 +11,7 @@ import {
   bounded,
   dataRule,
   factLengths,
+  languageLine,
   numberedFacts,
   oneLine,
   sections,
@@ -82,6 +83,7 @@ function render(request: PlannerRequest, gap: GapDetected['data'] | null, cut: C
     attachedTo(request),
     gap?.memory.searchQuestion ? `The question in full words: ${oneLine(bounded(gap.memory.searchQuestion, 500))}` : null,
     gap ? `Budget left: ${gap.left.model_calls} model calls, ${gap.left.tokens} tokens, ${gap.left.wall_time_s} seconds.` : null,
+    languageLine(request.language, request.goal, 'plan'),
   );
   return [
     { role: 'system', content: system },

@@ -2,6 +2,7 @@ import { denials, type TaskInputDraft } from '@conclave/contracts';
 import { currentFacts, type Verdict } from '@conclave/loop';
 import type { AskedJudge } from '../asks/asked-judge.js';
 import { synthesisQuestion } from '../asks/questions.js';
+import { asAsked } from '../prompts/as-asked.js';
 import { compressQuestion, decideQuestion, evaluateQuestion, prepareQuestion } from './asks.js';
 import { offeredBy, optionsOf } from './options.js';
 import { currentStep, doneOf, lastStep, mayAsk, proposing, roundOf, seenBy, stepTasks, type Own, type ReasoningView } from './own.js';
@@ -156,7 +157,7 @@ const synthesis: AskedJudge<Own> = {
       ),
       openGap: run.ending && run.ending.outcome !== 'completed' ? run.gap || null : null,
       parameters: answer,
-      startedOn: seenBy(view).startedOn,
+      ...asAsked(run.request),
     };
   },
   take: (own, verdict, { run }, ref) => {

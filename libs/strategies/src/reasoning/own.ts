@@ -1,5 +1,6 @@
-import { dayOf, type Draft, type Rubric } from '@conclave/contracts';
+import { type Draft, type Rubric } from '@conclave/contracts';
 import { isJudge, type TaskState, type View } from '@conclave/loop';
+import { asAsked } from '../prompts/as-asked.js';
 import { bounded } from '../prompts/quoting.js';
 import { optionsOf } from './options.js';
 import { stepLine } from './render.js';
@@ -128,7 +129,7 @@ export function mayAsk({ run, template }: ReasoningView): boolean {
 /** What every prompt shows. */
 export const seenBy = ({ run, own }: ReasoningView): Seen => ({
   goal: run.request.goal,
-  startedOn: dayOf(run.request.requestedAt),
+  ...asAsked(run.request),
   memory: own.memory,
 });
 

@@ -1,5 +1,5 @@
 import { promptMarks as marks } from '@conclave/contracts';
-import { asData, bounded, dataRule, oneLine, sections, todayLine, type PromptMessage } from '../prompts/quoting.js';
+import { asData, bounded, dataRule, languageLine, oneLine, sections, todayLine, type PromptMessage } from '../prompts/quoting.js';
 import { asked, type Overrides } from '../prompts/rendering.js';
 import { promptText } from '../prompts/shipped.js';
 import type { PlanInput, Seen, ReasoningStep } from './values.js';
@@ -12,7 +12,12 @@ export const phase = (
 ): readonly PromptMessage[] =>
   asked(
     sections(role, promptText(prompt, overrides, values), dataRule, todayLine(seen.startedOn)),
-    sections(`${marks.question} ${seen.goal}`, `${marks.workingMemory}\n${seen.memory === '' ? 'empty' : asData(seen.memory)}`, ...parts),
+    sections(
+      `${marks.question} ${seen.goal}`,
+      `${marks.workingMemory}\n${seen.memory === '' ? 'empty' : asData(seen.memory)}`,
+      ...parts,
+      languageLine(seen.language, seen.goal),
+    ),
   );
 
 export const stepLine = ({ capability, input_description }: ReasoningStep): string =>

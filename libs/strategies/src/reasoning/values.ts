@@ -1,4 +1,4 @@
-import { Rubric } from '@conclave/contracts';
+import { Language, Rubric } from '@conclave/contracts';
 import * as z from 'zod';
 
 /** Most characters of the working memory. */
@@ -26,6 +26,7 @@ const OfferedLine = z.object({ name: z.string(), about: z.string() });
 const Seen = z.object({
   goal: z.string(),
   startedOn: z.string().describe('YYYY-MM-DD'),
+  language: Language.optional(),
   memory: z.string(),
 });
 export type Seen = z.infer<typeof Seen>;

@@ -1,4 +1,5 @@
 import { markedLine } from './marked-lines.js';
+import { saysNone } from './none-words.js';
 
 /** Confidence without a marker: unsure, below the threshold of the second tier. */
 export const unmarkedConfidence = 0.6;
@@ -54,7 +55,7 @@ export function readConfidence(value: string | undefined): number {
 }
 
 const listOf = (value: string | undefined): readonly string[] =>
-  value === undefined || /^(none|no|keine?|-|n\/a)?\.?$/i.test(value.trim())
+  value === undefined || saysNone(value)
     ? []
     : value
         .split(/[;|]/)

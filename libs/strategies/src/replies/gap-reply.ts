@@ -1,6 +1,7 @@
 import type { GapVerdict } from '@conclave/contracts';
 import { jsonIn } from './json-reply.js';
 import { labelledMembers, labelledValues, type Label, type LabelledValue } from './labelled-fields.js';
+import { saysNone } from './none-words.js';
 
 /** Names of the three fields as in the prompt, and variants that models use. */
 const labels: readonly Label[] = [
@@ -87,7 +88,10 @@ const none = new RegExp(
 );
 /** Whether the value echoes a placeholder of the requested format. */
 const isUnfilled = (value: string): boolean => /what specific fact|one concrete question/i.test(value) || /^<[^<>]*>?$/.test(value);
-const isNone = (value: string): boolean => none.test(value.replace(/[\s"'`.]+$/, '').trim());
+const isNone = (value: string): boolean => {
+  const said = value.replace(/[\s"'`.]+$/, '').trim();
+  return none.test(said) || saysNone(said);
+};
 
 const unreadable: GapVerdict = { verdict: 'complete', gap: '', nextFocus: '', parsed: false };
 

@@ -19,5 +19,5 @@ export function markedLine(line: string, names: readonly string[]): { readonly n
   const name = names.find((candidate) => upper.startsWith(candidate));
   if (name === undefined) return undefined;
   const rest = undecorated(text.slice(name.length));
-  return rest.startsWith(':') || rest.startsWith('=') ? { name, value: undecorated(rest.slice(1)) } : undefined;
+  return /^[:：=]/u.test(rest) ? { name, value: undecorated(rest.slice(1)) } : undefined;
 }

@@ -260,6 +260,19 @@ describe('an expert reply', () => {
     });
   });
 
+  it.each(['无', 'Ninguno.', 'aucun', 'No hay ninguna', 'нет', 'なし', 'Nenhum', "il n'y en a pas"])(
+    'has no gap where it says %s',
+    (none) => {
+      expect(readExpert(`B\nCONFIDENCE：0.8\nGAPS: ${none}\nREFER: ${none}`)).toMatchObject({
+        confidence: 0.8,
+        gaps: [],
+        refer: [],
+        text: 'B',
+      });
+      expect(readGap(`COMPLETION_STATUS: COMPLETE\nGAP: ${none}\nNEXT_FOCUS: -`)).toMatchObject({ verdict: 'complete', parsed: true });
+    },
+  );
+
   it.each([
     ['0.8', 0.8],
     ['0,8', 0.8],

@@ -4,7 +4,17 @@ import type { Ask } from '../asks/ask.js';
 import type { PlanAsked, PlanSaid } from '../asks/asked-judge.js';
 import { formNaming } from '../asks/json-form.js';
 import { fitted, type Cut } from '../prompts/fitting.js';
-import { asData, bounded, dataRule, oneLine, sections, todayLine, transcript, type PromptMessage } from '../prompts/quoting.js';
+import {
+  asData,
+  bounded,
+  dataRule,
+  languageLine,
+  oneLine,
+  sections,
+  todayLine,
+  transcript,
+  type PromptMessage,
+} from '../prompts/quoting.js';
 import { asked as messages } from '../prompts/rendering.js';
 import { promptText } from '../prompts/shipped.js';
 import { mostCalls, WaveAsked, WaveContent, type KnownCall } from './wave-plan.js';
@@ -40,7 +50,11 @@ export const waveAsk: Ask<PlanAsked, PlanSaid> = {
   read: ({ text }, { request, asked }) => readWave(text, request.template, WaveAsked.parse(asked)),
 };
 
-function render({ template, system, goal, requestedAt }: PlanAsked['request'], asked: WaveAsked, cut: Cut): readonly PromptMessage[] {
+function render(
+  { template, system, goal, requestedAt, language }: PlanAsked['request'],
+  asked: WaveAsked,
+  cut: Cut,
+): readonly PromptMessage[] {
   const bounds = { max_calls: String(mostCalls) };
   return messages(
     sections(
@@ -58,6 +72,7 @@ function render({ template, system, goal, requestedAt }: PlanAsked['request'], a
       Object.keys(asked.slots).length > 0 ? `Parameters so far:\n${asData(bounded(JSON.stringify(asked.slots), 2_000))}` : null,
       asked.said.length > 0 ? `What was done so far:\n${asData(asked.said.map(saidLine).join('\n'))}` : null,
       asked.calls.length > 0 ? `${marks.results}\n${asData(resultLines(asked.calls, cut.scale))}` : null,
+      languageLine(language, goal, 'calls'),
     ),
   );
 }

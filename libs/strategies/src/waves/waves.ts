@@ -1,7 +1,8 @@
-import { dayOf, type Draft, type PlannedTask, type TaskInputDraft, type RequestedTask } from '@conclave/contracts';
+import { type Draft, type PlannedTask, type TaskInputDraft, type RequestedTask } from '@conclave/contracts';
 import { actionOf, currentFacts, isJudge, type Move, type TaskState, type Verdict, type View } from '@conclave/loop';
 import type { AskedJudge, AskingStrategy } from '../asks/asked-judge.js';
 import { synthesisQuestion } from '../asks/questions.js';
+import { asAsked } from '../prompts/as-asked.js';
 import { waveAsk } from './wave-ask.js';
 import { optionsOf, WaveContent, waveFaults, WavesOptions, type KnownCall, type WaveAsked } from './wave-plan.js';
 
@@ -73,7 +74,7 @@ const synthesis: AskedJudge<Own> = {
   task: 'Write the answer',
   input: (view) => {
     const { run } = view;
-    const { goal, conversation, system, answer, requestedAt } = run.request;
+    const { goal, conversation, system, answer } = run.request;
     const worked = new Set(calls(view).flatMap(([, { spec, result }]) => (result?.status === 'ok' ? [spec.tool] : [])));
     return {
       kind: 'synthesis',
@@ -88,7 +89,7 @@ const synthesis: AskedJudge<Own> = {
       // What is open says only that waves ran out, which is nothing about the question.
       openGap: null,
       parameters: answer,
-      startedOn: dayOf(requestedAt),
+      ...asAsked(run.request),
     };
   },
   take: (own, verdict, { run }, ref) => {

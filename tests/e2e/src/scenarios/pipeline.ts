@@ -77,6 +77,38 @@ export function pipelineScenarios(system: () => System, hops: TwoHops): void {
     });
   });
 
+  describeOnce('a question that is not in English', () => {
+    const lastLines = (s: CommitteeScript): readonly (string | undefined)[] =>
+      s.calls().map(({ messages }) => String(messages.at(-1)!.content).split('\n').at(-1));
+
+    it('is planned, and each prompt about it ends with its language', async () => {
+      const s = script('¿Quién descubrió el bilbí y en qué año?')
+        .plan([expert('x1', 'Decir quién lo descubrió.'), expert('x2', 'Decir el año.')])
+        .expert('Alguien.', { confidence: 0.9, task: 'Decir quién lo descubrió.' })
+        .expert('En 1837.', { confidence: 0.9, task: 'Decir el año.' })
+        .answer(['Alguien, en 1837.']);
+      const { answer } = await answered(system().url(), { model: 'sorted', messages: user(s.question) });
+      expect(answer).toBe('Alguien, en 1837.');
+      const answering = 'LANGUAGE: Spanish. Answer in Spanish, unless the question asks for another language.';
+      const marked = `${answering} Keep the words FINDING, CONFIDENCE, GAPS and REFER.`;
+      expect(lastLines(s)).toEqual([expect.stringMatching(/^LANGUAGE: Spanish. Write the tasks in Spanish/), marked, marked, answering]);
+    });
+
+    it('is shown in place of the name if its language is not certain, and a short turn has that of the turn before', async () => {
+      const s = script('Berapa panjang sungai bilbi di pulau itu?')
+        .plan([expert('x1', 'Jawab.')])
+        .expert('Sepuluh.', { confidence: 0.9 });
+      await answered(system().url(), { model: 'sorted', messages: user(s.question) });
+      expect(lastLines(s)[1]).toContain(`LANGUAGE: Answer in the language of "${s.question}".`);
+      const short = script('И почему?')
+        .plan([expert('x1', 'Ответить.')])
+        .expert('Так вышло.', { confidence: 0.9 });
+      const turns = [...user('Где живёт медведь зимой?'), { role: 'assistant', content: 'В пустыне.' }, ...user(short.question)];
+      await answered(system().url(), { model: 'sorted', messages: turns });
+      expect(lastLines(short)[1]).toMatch(/^LANGUAGE: Russian\./);
+    });
+  });
+
   describeOnce('the level that a request names', () => {
     it('is followed for a chat, whatever the words say: a short question is planned, a long one answered by one expert', async () => {
       const short = script('What is a numbat?')

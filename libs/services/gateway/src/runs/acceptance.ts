@@ -11,6 +11,7 @@ import { type PlannedWork, Reservations, type Room } from '../accounts/reservati
 import { AnswerCache, cacheHeader } from '../answers/answer-cache.js';
 import { Attachments } from '../attachments/attachments.js';
 import { applyLimits } from '../chat/chat-request.js';
+import { languageOf } from '../language/question-language.js';
 import { ModelDirectory } from '../models/model-directory.js';
 import { Health } from '../operations/health.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
@@ -133,12 +134,14 @@ export class Acceptance {
     const attachments = await this.attachments.take(question, asked.template, caller.tenant);
     const children = await this.models.startedBy(asked.template, caller.tenant);
     const requestedAt = await this.state.now();
+    const language = await languageOf(question);
     const { template, limits } = applyLimits(asked.template, question.options);
     const { goal, system, answer } = question;
     return this.answers.offered(
       {
         ...{ goal, conversation: [...question.conversation], system, template, limits, caller, answer, origin, requestedAt },
         ...(attachments.length > 0 ? { attachments: [...attachments] } : {}),
+        ...(language === null ? {} : { language }),
         ...(question.skill ? { skill: question.skill } : {}),
         ...(question.options.complexity ? { complexity: question.options.complexity } : {}),
         ...(asked.detail === 'full' ? { detail: asked.detail } : {}),

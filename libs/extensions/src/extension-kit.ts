@@ -6,6 +6,7 @@ import {
   describePlanAsk,
   describeQuestion,
   describeStrategy,
+  languageLine,
   writer,
   type AskingStrategy,
   type ExtensionCapability,
@@ -23,6 +24,8 @@ export const extensionKit = (z: typeof zod) => ({
   /** Foreign text, fenced so that it is not read as an instruction; `dataRule` is the sentence that explains this to the model. */
   asData,
   dataRule,
+  /** Names the language of a question that is not in English, for the end of a prompt. */
+  languageLine,
   /** A run's current facts, its tasks of one epoch, and the kind of a task. */
   currentFacts,
   tasksOf,

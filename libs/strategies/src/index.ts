@@ -38,7 +38,7 @@ export {
 export { quotedFile } from './prompts/attached.js';
 export { expertPrompts } from './prompts/expert-categories.js';
 export { expertPrompt } from './prompts/expert-prompt.js';
-export { asData, bounded, dataRule, filteredMemory, oneLine, type PromptMessage, sections } from './prompts/quoting.js';
+export { asData, bounded, dataRule, filteredMemory, languageLine, oneLine, type PromptMessage, sections } from './prompts/quoting.js';
 export { userInputsText, withUserInputs } from './prompts/user-inputs.js';
 export { promptFaults, type ShippedPrompt, shippedPrompts } from './prompts/shipped.js';
 export { sureFrom } from './committee/own.js';

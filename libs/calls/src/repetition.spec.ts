@@ -94,6 +94,19 @@ describe('a text that repeats itself without end', () => {
     expect(read(cut(`{"list": [${entry.repeat(20)}]}`, 7), limit, true).found).toBe(0);
   });
 
+  it('is stopped where only the numbers of a list change, and its first items are kept', () => {
+    const items = ['Use water: water saves energy at home.', 'Use **light**: light from the window is free.', 'Ask the town.'];
+    const list = (n: number) => `${n + 1}. ${items[n % items.length]}\n`;
+    const text = start + lines(600, list);
+    const { found, keep, read: taken } = read(cut(text, 7));
+    expect(found).toBeGreaterThanOrEqual(limit);
+    expect(text.slice(0, keep)).toBe(`${start}${list(0)}\n${list(1)}\n${list(2)}`);
+    expect(taken).toBeLessThan(start.length + limit * 1.5);
+    expect(read([text])).toMatchObject({ found, keep });
+    expect(read(cut(start + lines(60, list), 7)).found).toBe(0);
+    expect(read(cut(start + lines(600, (n) => `${n}. Town ${n} lies at the river and has a bridge.`), 7)).found).toBe(0);
+  });
+
   it('is never stopped without a limit', () =>
     expect(read([start + 'over and over again '.repeat(5_000)], 0)).toMatchObject({
       found: 0,

@@ -1,4 +1,5 @@
 import { unspacedScripts } from '@conclave/contracts';
+import { NumberedRepetition } from './numbered-repetition.js';
 
 /** Longest text whose repetition is noticed, in characters. */
 const longestUnit = 2_000;
@@ -48,7 +49,8 @@ interface Followed {
 /**
  * Notices a text that repeats itself without end, in a stream of any length with bounded memory: the same characters (at most 2,000) are
  * repeated for `limit` characters and at least six times. The limit is eight times as high for text without words. Once an eighth of the
- * limit is repeated, further repetitions are held back until they end, so that viewers see little of them.
+ * limit is repeated, further repetitions are held back until they end, so that viewers see little of them. Items of a numbered list are
+ * compared without their numbers; those are not held back.
  */
 export class Repetition {
   /** Characters that were repeated when the limit was reached; 0 before. */
@@ -61,6 +63,7 @@ export class Repetition {
   private fresh = '';
   private held = '';
   private following: Followed | null = null;
+  private readonly list = new NumberedRepetition();
 
   /**
    * `limit`: in characters; 0 never finds anything. `isForm`: the text is JSON of a form, in which equal entries of a list mean nothing:
@@ -74,6 +77,26 @@ export class Repetition {
   /** Returns the text that may be shown now; nothing after the limit was reached. */
   push(text: string): string {
     if (this.limit === 0) return text;
+    let shown = '';
+    for (let at = 0; at < text.length && this.found === 0;) {
+      const end = text.indexOf('\n', at);
+      const line = text.slice(at, end < 0 ? text.length : end + 1);
+      shown += this.pushPart(line);
+      if (this.found === 0) this.lookAtList(line);
+      at += line.length;
+    }
+    return shown;
+  }
+
+  private lookAtList(line: string): void {
+    const list = this.list.push(line);
+    if (!list || list.times < leastTimes || list.repeated < this.limit) return;
+    if (list.repeated < this.limit * wordless && !isReadable(list.unit)) return;
+    this.found = list.repeated;
+    this.keep = list.firstEnd;
+  }
+
+  private pushPart(text: string): string {
     let shown = '';
     let at = 0;
     while (at < text.length && this.found === 0) {

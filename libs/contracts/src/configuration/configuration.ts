@@ -331,7 +331,7 @@ export const Configuration = z.strictObject({
     .max(1_000_000)
     .default(defaultRepetitionLimit)
     .describe(
-      'characters of a reply that may repeat the same text before the call is ended and the text before it is used; text without words, such as a list of zeros, may go on eight times as long; 0 = never',
+      'characters of a reply that may repeat the same text before the call is ended and the text before it is used; numbers of a list do not count; text without words, such as a list of zeros, may go on eight times as long; 0 = never',
     ),
   store_prompts: z
     .enum(['full', 'hash', 'none'])

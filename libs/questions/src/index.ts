@@ -3,7 +3,7 @@ export { complexityOf } from './complexity/complexity.js';
 export { asksNothing } from './complexity/courtesy.js';
 export { namesIn, tellingWords } from './complexity/lookup.js';
 export { markers } from './complexity/markers.js';
-export { answerLanguageOf } from './answer-language.js';
+export { answerLanguageOf, decidesLanguage } from './answer-language.js';
 export { mostTerms, questionTerms } from './question-terms.js';
 export { normaliseQuestion } from './sameness/normalise.js';
 export { languageOf } from './sameness/reading.js';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { languageOf } from './question-language.js';
 
-const of = (goal: string, earlier: readonly string[] = []) =>
-  languageOf({ goal, conversation: earlier.map((content) => ({ role: 'user' as const, content })) });
+const of = (goal: string, earlier: readonly string[] = [], system: string | null = null) =>
+  languageOf({ goal, system, conversation: earlier.map((content) => ({ role: 'user' as const, content })) });
 
 describe('the language of an answer', () => {
   it.each([
@@ -27,6 +27,16 @@ describe('the language of an answer', () => {
     ['Traduis en anglais : le ciel est bleu', null],
     ['', null],
   ])('of %s is %s', async (question, language) => expect(await of(question)).toBe(language));
+
+  it.each([
+    ['You are a tutor. Always reply in English.', null],
+    ['Réponds toujours en anglais.', null],
+    ['Translate what the user says.', null],
+    ['You are a helpful assistant. Use the language of the user.', 'fr'],
+    ['Sei kurz.', 'fr'],
+  ])('is decided by a system message that names one: %s', async (system, language) => {
+    expect(await of('Pourquoi le ciel est-il bleu ?', [], system)).toBe(language);
+  });
 
   it('is that of the earlier turns if a turn is short', async () => {
     expect(await of('да', ['Why?', 'Де живе ведмідь узимку?'])).toBe('uk');

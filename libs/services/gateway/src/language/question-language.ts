@@ -1,9 +1,14 @@
 import { undetermined } from '@conclave/contracts';
-import { answerLanguageOf } from '@conclave/questions';
+import { answerLanguageOf, bothEnds, decidesLanguage } from '@conclave/questions';
 import type { ClientQuestion } from '../chat/chat-request.js';
 
-/** Language in which a question is to be answered, as `PlanRequested` has it; null for English. */
-export async function languageOf({ goal, conversation }: Pick<ClientQuestion, 'goal' | 'conversation'>): Promise<string | null> {
+/** Language in which a question is to be answered, as `PlanRequested` has it; null for English, or if the client's system message decides. */
+export async function languageOf({
+  goal,
+  conversation,
+  system,
+}: Pick<ClientQuestion, 'goal' | 'conversation' | 'system'>): Promise<string | null> {
+  if (system !== null && decidesLanguage(bothEnds(system))) return null;
   const earlier = conversation.flatMap(({ role, content }) => (role === 'user' ? [content] : []));
   let isDetected = false;
   const read = answerLanguageOf(goal, earlier, () => {

@@ -50,6 +50,12 @@ describe('the demo model', () => {
     expect((await ask(roles.composer, `${marks.question} Who?\n\n${marks.facts} none`)).content).toContain('built-in demo model');
   });
 
+  it('says that it reads only English where a question is in another language', async () => {
+    const prompt = `${marks.question} ¿Quién fundó la Grent Foundry?\n\n${marks.facts} none\n\n${marks.language} Spanish. Answer in Spanish.`;
+    expect((await ask(roles.composer, prompt)).content).toContain('reads only questions in English');
+    expect((await ask(roles.composer, `${marks.question} Who?\n\n${marks.facts} none`)).content).not.toContain('in English');
+  });
+
   it('searches uploaded documents too, if there are any', async () => {
     const system = `${roles.planner}\n${marks.capabilities}\n- expert.general: an expert\n- research: searches\n- collections: uploaded documents`;
     const tasks = await planOf('Who founded the Grent Foundry?', system);

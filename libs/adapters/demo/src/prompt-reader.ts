@@ -103,6 +103,10 @@ export function section(prompt: string, mark: string): string | null {
     .trim();
 }
 
+/** What a reply without an answer adds if the question is not in English: the reason. */
+export const languageNote = (prompt: string): string =>
+  section(prompt, marks.language) === null ? '' : ' The demo model reads only questions in English.';
+
 /** `- …` lines of a section. */
 export const listOf = (text: string | null): readonly string[] =>
   (text ?? '')

@@ -77,7 +77,7 @@ export function pipelineScenarios(system: () => System, hops: TwoHops): void {
     });
   });
 
-  describeOnce('a question that is not in English', () => {
+  describe('a question that is not in English', () => {
     const lastLines = (s: CommitteeScript): readonly (string | undefined)[] =>
       s.calls().map(({ messages }) => String(messages.at(-1)!.content).split('\n').at(-1));
 

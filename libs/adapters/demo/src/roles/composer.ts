@@ -1,7 +1,7 @@
 import { promptMarks as marks } from '@conclave/contracts';
 import { follow, type Chain } from '../answering/chain.js';
 import { answerText, demoLabel, quoted } from '../answering/wording.js';
-import { section } from '../prompt-reader.js';
+import { languageNote, section } from '../prompt-reader.js';
 import { readPassages, toldBy, type ParsedPassage } from '../reading/passages.js';
 import { answersOf, askedIn, type WantedCalculations } from '../precision/calculations.js';
 
@@ -16,12 +16,13 @@ export function compose(prompt: string, question: string, format: Readonly<Recor
   const text = sum === null ? found : asked?.rest ? `${sum}\n\n${found}` : sum;
   const failed =
     section(prompt, marks.failedTasks) && !chain.complete && sum === null ? ' Part of the search failed, so documents may be missing.' : '';
+  const note = !chain.complete && sum === null ? languageNote(prompt) : '';
   if (format) {
     const answer = (sum === null ? chain.answer : null) ?? text.replace(/ \[\d+\]/g, '');
     const member = onlyText(format);
     return JSON.stringify(member === null ? { answer, note: demoLabel } : { [member]: answer });
   }
-  return `${text}${failed}\n\n${demoLabel}${insight(prompt, chain)}`;
+  return `${text}${failed}${note}\n\n${demoLabel}${insight(prompt, chain)}`;
 }
 
 type Members = Readonly<Record<string, { readonly type?: unknown } | undefined>>;

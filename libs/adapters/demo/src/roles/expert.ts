@@ -1,7 +1,7 @@
 import { promptMarks as marks } from '@conclave/contracts';
 import { follow } from '../answering/chain.js';
 import { aboutItself, answerText, demoLabel, nothingFound, statements } from '../answering/wording.js';
-import { section } from '../prompt-reader.js';
+import { languageNote, section } from '../prompt-reader.js';
 import { answersOf, askedIn } from '../precision/calculations.js';
 import { readPassages, toldBy } from '../reading/passages.js';
 
@@ -14,7 +14,7 @@ export function consult(prompt: string, asked: string): string {
   const passages = evidence === '' || evidence === 'none' ? [] : readPassages(evidence);
   // Without marker lines in the prompt, the reply goes to the user unchanged.
   if (!prompt.includes(finding))
-    return `${passages.length === 0 ? aboutItself(question) : answerText(follow(question, passages))}\n\n${demoLabel}`;
+    return `${passages.length === 0 ? aboutItself(question) : answerText(follow(question, passages))}${languageNote(prompt)}\n\n${demoLabel}`;
   if (passages.length === 0)
     return markers('The demo model answers from documents only, and it was given none.', nothingFound, 0.1, question);
   const calculated = askedIn(question);

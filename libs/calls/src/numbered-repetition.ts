@@ -13,7 +13,7 @@ interface Item {
 
 /** A numbered list that begins again: the items that are repeated, and how much of them was. */
 export interface RepeatedItems {
-  readonly unit: string;
+  unit(): string;
   /** Characters up to the end of their first occurrence. */
   readonly firstEnd: number;
   /** Characters that repeated them, without numbers. */
@@ -53,8 +53,12 @@ export class NumberedRepetition {
     this.items.push({ text: read, end: this.seen });
     if (this.items.length > 2 * longestPeriod) this.items.shift();
     if (this.period === 0) return null;
-    const unit = this.items.slice(-this.period).map(({ text }) => text);
-    return { unit: unit.join('\n'), firstEnd: this.firstEnd, repeated: this.repeated, times: Math.floor(this.lines / this.period) };
+    const unit = (): string =>
+      this.items
+        .slice(-this.period)
+        .map(({ text }) => text)
+        .join('\n');
+    return { unit, firstEnd: this.firstEnd, repeated: this.repeated, times: Math.floor(this.lines / this.period) };
   }
 
   private take(text: string): void {

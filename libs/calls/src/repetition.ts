@@ -91,7 +91,7 @@ export class Repetition {
   private lookAtList(line: string): void {
     const list = this.list.push(line);
     if (!list || list.times < leastTimes || list.repeated < this.limit) return;
-    if (list.repeated < this.limit * wordless && !isReadable(list.unit)) return;
+    if (list.repeated < this.limit * wordless && !isReadable(list.unit())) return;
     this.found = list.repeated;
     this.keep = list.firstEnd;
   }

@@ -27,7 +27,7 @@ export function answerLanguageOf(question: string, earlier: readonly string[], d
   let found: string | null = null;
   for (const text of [question, ...[...earlier].reverse()]) {
     const spoken = withoutQuotes(bothEnds(text)).replace(/```[\s\S]*?(?:```|$)|`[^`\n]*`|https?:\/\/\S+/gu, ' ');
-    const language = isUnread(spoken) ? detect(spoken) : languageOf(spoken.toLowerCase().match(/[\p{L}']+/gu) ?? []);
+    const language = isUnread(spoken) ? detect(spoken) : languageOf(spoken);
     found ??= language;
     if (language === null || countWords(spoken, 2 * fewestWords) < (language === undetermined ? 2 * fewestWords : fewestWords)) continue;
     found = language;

@@ -14,7 +14,7 @@ export const withoutCourtesy = (text: string): string =>
 /** Questions about the assistant and its abilities, which no document answers. */
 const aboutTheAssistant = new RegExp(`^(?:${phrases(...words.aboutTheAssistant).source})[\\s.!?]*$`, 'iu');
 
-/** Whether a message is only courtesy, or only asks who the assistant is and what it can do. English and German. */
+/** Whether a message is only courtesy, or only asks who the assistant is and what it can do. In about thirty languages. */
 export function asksNothing(text: string): boolean {
   if (text.length > longestCourtesy) return false;
   const asked = withoutCourtesy(text.normalize('NFC')).replace(/[\s,.!?;:–，。！？،؟।-]+$/u, '');

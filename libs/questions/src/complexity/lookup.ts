@@ -46,7 +46,7 @@ export const asksAboutTheWorld = (text: string): boolean => {
 const wordShape = /[\p{L}\p{N}][\p{L}\p{N}\p{M}'’.&-]*/gu;
 
 /** German capitalises every noun, so capitals do not indicate names. */
-const isGerman = (text: string): boolean => languageOf(text.toLowerCase().match(/[\p{L}']+/gu) ?? []) === 'de';
+const isGerman = (text: string): boolean => languageOf(text) === 'de';
 
 /** Days and months have capitals in English, but are not names. */
 const isOfCalendar = phrases(

@@ -32,7 +32,9 @@ const tokenPattern =
 /** "5km" and "20k" are a number and a word. */
 const glued = /^(\d[\d.,]*)([\p{L}°]{1,4})$/u;
 
-export function languageOf(words: readonly string[]): Language | null {
+/** The language that more grammatical words of a text belong to, of its first `mostWords` words. */
+export function languageOf(text: string, mostWords = Number.POSITIVE_INFINITY): Language | null {
+  const words = (text.toLowerCase().match(/[\p{L}']+/gu) ?? []).slice(0, mostWords);
   let en = 0;
   let de = 0;
   for (const word of words) {
@@ -55,7 +57,7 @@ const articles = new Set(
 export function readQuestion(text: string): ComparedText {
   const literals = [...text.matchAll(literalPattern)].map(([literal]) => literal.replace(/^(?:```\w*\n?|.)|(?:```|.)$/gsu, '').trim());
   const plain = plainCharacters(text.replace(literalPattern, ' ⌀ ')).replace(/\s+/gu, ' ').trim();
-  const language = languageOf((plain.toLowerCase().match(/[\p{L}']+/gu) ?? []).slice(0, 200));
+  const language = languageOf(plain, 200);
   const isShouted = !/\p{Ll}/u.test(plain);
   const tokens: ComparedToken[] = [];
   let role = '';

@@ -100,15 +100,7 @@ export function factsOf(runId: string, run: Completed): readonly KeptFact[] {
     metadata: {
       expert_domain: domainOf(run.experts),
       template: run.template.id,
-      language:
-        languageOf(
-          (
-            text
-              .slice(0, 2_000)
-              .toLowerCase()
-              .match(/[\p{L}']+/gu) ?? []
-          ).slice(0, 200),
-        ) ?? 'unknown',
+      language: languageOf(text.slice(0, 2_000), 200) ?? 'unknown',
       source: source.slice(0, 1_000),
       date: new Date(run.completedAt).toISOString().slice(0, 10),
       run: runId,

@@ -16,7 +16,7 @@ export function isAbout(question: string, passage: string): boolean {
   const found = [...wanted].filter((term) => held.has(term)).length;
   if (found / wanted.size < shareHeld) return false;
   // German capitalises every noun, so capitals do not show names.
-  if (languageOf(question.toLowerCase().match(/[\p{L}']+/gu) ?? []) === 'de') return true;
+  if (languageOf(question) === 'de') return true;
   const names = termsOf(namesIn(question).join(' '));
   return names.length === 0 || names.filter((term) => held.has(term)).length > names.length / 2;
 }

@@ -163,14 +163,14 @@ export class WorkerPool {
     const wallMs = performance.now() - running.since.wallMs;
     const atWork = [...this.threads].filter((one) => one.running !== undefined || !one.ready).length;
     const missingMs = timeoutMs - (this.processorMs() - running.since.processorMs) / atWork;
-    if (missingMs > 0 && wallMs < longestStretch * timeoutMs) {
+    const isStarved = missingMs > 0;
+    if (isStarved && wallMs < longestStretch * timeoutMs) {
       running.limit = this.limitAfter(missingMs, thread, id);
       return;
     }
-    const starved = missingMs > 0;
-    const reason = starved ? `had too little of a processor for ${Math.round(wallMs)} ms` : `ran for ${timeoutMs} ms`;
+    const reason = isStarved ? `had too little of a processor for ${Math.round(wallMs)} ms` : `ran for ${timeoutMs} ms`;
     this.options.log(`A thread was ended: ${job.name} ${reason}.`);
-    const refusal = starved
+    const refusal = isStarved
       ? new Refusal('BUSY', `${job.name} had no processor for ${seconds(Math.round(wallMs))}: this machine is too busy. Try again later.`)
       : new Refusal(
           'TIMEOUT',

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { languageOf } from './question-language.js';
+import { languageOfQuestion } from './question-language.js';
 
 const of = (goal: string, earlier: readonly string[] = [], system: string | null = null) =>
-  languageOf({ goal, system, conversation: earlier.map((content) => ({ role: 'user' as const, content })) });
+  languageOfQuestion({ goal, system, conversation: earlier.map((content) => ({ role: 'user' as const, content })) });
 
 describe('the language of an answer', () => {
   it.each([

@@ -3,7 +3,7 @@ import { answerLanguageOf, bothEnds, decidesLanguage } from '@conclave/questions
 import type { ClientQuestion } from '../chat/chat-request.js';
 
 /** Language in which a question is to be answered, as `PlanRequested` has it; null for English, or if the client's system message decides. */
-export async function languageOf({
+export async function languageOfQuestion({
   goal,
   conversation,
   system,

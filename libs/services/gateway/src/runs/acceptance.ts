@@ -11,6 +11,7 @@ import { type PlannedWork, Reservations, type Room } from '../accounts/reservati
 import { AnswerCache, cacheHeader } from '../answers/answer-cache.js';
 import { Attachments } from '../attachments/attachments.js';
 import { applyLimits } from '../chat/chat-request.js';
+import { languageOfQuestion } from '../language/question-language.js';
 import { ModelDirectory } from '../models/model-directory.js';
 import { Health } from '../operations/health.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
@@ -19,9 +20,6 @@ import type { CheckedRun, AskedRun, CheckedFork, CheckedRequest } from './checke
 import { DeliveryTargets } from './delivery-targets.js';
 import { ForkLinks } from './fork-links.js';
 import { QueueWaits } from './queue-waits.js';
-
-/** Imported with the first request, so that a gateway starts sooner. */
-const questionLanguage = () => import('../language/question-language.js');
 
 /** Most runs of one retry key that end without an answer before a further run is refused. */
 const generations = 8;
@@ -136,7 +134,7 @@ export class Acceptance {
     const attachments = await this.attachments.take(question, asked.template, caller.tenant);
     const children = await this.models.startedBy(asked.template, caller.tenant);
     const requestedAt = await this.state.now();
-    const language = await (await questionLanguage()).languageOf(question);
+    const language = await languageOfQuestion(question);
     const { template, limits } = applyLimits(asked.template, question.options);
     const { goal, system, answer } = question;
     return this.answers.offered(

@@ -190,3 +190,26 @@ describe('the complexity of a request', () => {
     }
   });
 });
+
+describe('a topic on which a wrong answer does harm', () => {
+  const after = (text: string, ...earlier: readonly string[]) =>
+    complexityOf(text, { hasHistory: true, hasAttachments: false, earlier: [...earlier] });
+
+  it.each([
+    ['How likely is it to spread?', 'What is throat cancer?'],
+    ['What are common types?', 'Tell me about depression medication.'],
+    ['Hilft Kamille?', 'Ich habe seit gestern Fieber und Husten.'],
+  ])('continues in "%s"', (text, before) => {
+    expect(after(text, before)).toMatchObject({ level: 'moderate', safety: ['medicine'] });
+    expect(after(text, before).signals).toContain('history:medicine');
+    expect(after(text, 'What is a sextant?').safety).toEqual([]);
+  });
+
+  it('ends with thanks, with a text of its own, and three turns later', () => {
+    const medicine = 'What is throat cancer?';
+    for (const text of ['Thanks!', 'Write a poem about spring.', 'Translate "good morning" into French.'])
+      expect(after(text, medicine).safety).toEqual([]);
+    expect(after('What are common types?', medicine, 'a', 'b').safety).toEqual(['medicine']);
+    expect(after('What are common types?', medicine, 'a', 'b', 'c').safety).toEqual([]);
+  });
+});

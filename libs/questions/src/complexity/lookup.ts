@@ -13,6 +13,9 @@ const asks = new RegExp(`\\?|^["'(\\s]*(?:${opener})(?![\\p{L}\\p{N}])`, 'iu');
 /** Whether the text asks for facts that can be looked up. Requests worded as questions count as well, because a look-up is cheap. */
 export const asksForFacts = (text: string): boolean => asks.test(text);
 
+/** Requests to be told about something, which documents or the web may answer as they answer a question. */
+export const asksToBeTold = phrases(...words.asksToBeTold);
+
 const interrogative = phrases(
   'who',
   'whom',

@@ -1,6 +1,6 @@
 import { demoProvider, type Complexity, type PlannedTask, type PlanRequested, type SafetyTopic } from '@conclave/contracts';
 import { asksNothing, complexityOf } from '@conclave/questions';
-import { hasImage } from '@conclave/strategies';
+import { earlierQuestions, hasImage } from '@conclave/strategies';
 import type { LookupResult } from './lookup.js';
 
 /** The complexity level of a run, and why. */
@@ -11,9 +11,12 @@ export interface RatedComplexity {
   readonly category: string | null;
   /** Topics on which a wrong answer does harm; found even when a level is forced. */
   readonly safety: SafetyTopic[];
-  /** What to look up before a question stays trivial: something about the world, or a word; null for nothing. */
+  /** What to look up before a request stays trivial: something about the world, or anything else; null for nothing. */
   readonly lookUp: 'world' | 'word' | null;
 }
+
+/** Categories of requests that no document answers. Any other may be about one, however it is worded: "explain the vacation policy". */
+const written: ReadonlySet<string> = new Set(['creative_writer', 'translation']);
 
 /**
  * The level forced by the request, else by the template, else read from the wording of the question, without a model call. An image
@@ -38,6 +41,7 @@ function levelInWords(request: PlanRequested['data']): RatedComplexity {
   const read = complexityOf(request.goal, {
     hasHistory: request.conversation.length > 0,
     hasAttachments: (request.attachments ?? []).length > 0,
+    earlier: earlierQuestions(request),
   });
   const ofTemplate = request.template.complexity ?? 'moderate';
   const about = { category: read.category, safety: [...read.safety], lookUp: null };
@@ -46,7 +50,8 @@ function levelInWords(request: PlanRequested['data']): RatedComplexity {
   const isCourtesy = asksNothing(request.goal) && (request.attachments ?? []).length === 0;
   if (ofTemplate !== 'auto' && isCourtesy) return { ...about, complexity: 'trivial', signals: ['courtesy'] };
   if (ofTemplate !== 'auto') return { ...about, complexity: ofTemplate, signals: ['forced:template'] };
-  const lookUp = read.level !== 'trivial' || !read.factual ? null : read.worldly ? 'world' : 'word';
+  const mayBeLookedUp = read.level === 'trivial' && !isCourtesy && !(read.category !== null && written.has(read.category));
+  const lookUp = mayBeLookedUp ? (read.worldly ? 'world' : 'word') : null;
   return { ...about, complexity: read.level, signals: [...read.signals], lookUp };
 }
 

@@ -70,11 +70,41 @@ describe('a trivial question', () => {
     expect(await levelOf({ vectors, embedder }, 'Who owns the Raven Mill?')).toEqual(['trivial']);
   });
 
-  it('is looked up without a model, and not at all when it asks for words or is small talk', async () => {
+  it.each([
+    'Explain the vacation policy.',
+    'Tell me about vacations at our company',
+    'vacation policy',
+    'Erkläre mir bitte die Vacation Policy.',
+  ])('becomes moderate when a document is about it, however it is worded: %s', async (goal) => {
+    const search = corpus('Vacation policy', 'Everybody in our company has 30 days of vacation, says this policy.');
+    expect(await levelOf({ search }, goal)).toEqual(['moderate', 'lookup:documents']);
+    expect(await levelOf({ search: corpus('Gull Bridge', 'Built in 1931.') }, goal)).toEqual(['trivial']);
+  });
+
+  it('that continues a conversation becomes moderate when a document is about it or about the questions before it', async () => {
+    const search = corpus('Gull Bridge', 'Ilse Brandvold built it in 1931.');
+    const after = async (...before: readonly string[]) => {
+      const conversation = before.flatMap((content) => [
+        { role: 'user' as const, content },
+        { role: 'assistant' as const, content: 'Certainly.' },
+      ]);
+      const { complexity, signals } = await planning([plan], undefined, { search }).plan('run_1', {
+        ...asked('What are the main materials?'),
+        conversation,
+      });
+      return [complexity, ...signals];
+    };
+    expect(await after('Tell me about the Gull Bridge.')).toEqual(['moderate', 'lookup:documents']);
+    expect(await after('Tell me about the Gull Bridge.', 'Thanks!')).toEqual(['moderate', 'lookup:documents']);
+    expect(await after('Tell me about the Eiffel Tower.')).toEqual(['trivial']);
+    expect(await after('Tell me about the Gull Bridge.', 'And rivers?', 'What is a delta?')).toEqual(['trivial']);
+  });
+
+  it('is looked up without a model, and not at all when it asks for a text or greets', async () => {
     const queries: string[] = [];
     const search = corpus('x', 'y', { query: ({ query }) => (queries.push(query), Promise.resolve([])) });
     const world = planning([], undefined, { search });
-    for (const goal of ['Hello!', 'Write a haiku about rain.', 'You are funny.'])
+    for (const goal of ['Hello!', 'Write a haiku about rain.', 'Translate this sentence: we met.', 'What can you do?'])
       await world.plan(`run_${queries.length}${goal.length}`, asked(goal));
     expect(queries).toEqual([]);
     await world.plan('run_last', asked('What is a sextant?'));
@@ -93,7 +123,9 @@ describe('a trivial question', () => {
   it('about the world becomes moderate when only the web could answer it; a plain definition does not', async () => {
     const search = corpus('', '', { kind: 'web', query: () => Promise.reject(new Error('The lookup does not search the web.')) });
     expect(await levelOf({ search }, builder)).toEqual(['moderate', 'lookup:web']);
+    expect(await levelOf({ search }, 'Tell me about the Gull Bridge.')).toEqual(['moderate', 'lookup:web']);
     expect(await levelOf({ search }, 'What is photosynthesis?')).toEqual(['trivial']);
+    expect(await levelOf({ search }, 'Explain photosynthesis.')).toEqual(['trivial']);
     expect(await levelOf({ search }, builder, { capabilities: ['graph'] })).toEqual(['trivial']);
   });
 

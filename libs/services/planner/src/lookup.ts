@@ -61,23 +61,25 @@ export class Lookup {
   }
 
   /**
-   * Returns null if there is nothing to search. `anywhere` also counts a document that only contains a name of the question. The journal
-   * keeps the result, so that a repeat decides the same.
+   * Returns null if there is nothing to search. `anywhere` also counts a document that only contains a name of the question. A follow-up
+   * is covered if it or a question before it is: `texts` are the question and those before it. The journal keeps the result, so that a
+   * repeat decides the same.
    */
   async look(
     look: Look,
     request: Request,
-    whole: string,
+    texts: readonly string[],
     where: 'everywhere' | 'anywhere' | 'learned',
   ): Promise<Journalled<LookupResult> | null> {
-    // The question is compared with every hit; in a long text its two ends say what is asked.
-    const question = bothEnds(whole);
-    const documents = where === 'learned' ? [] : this.documents(request, question, where === 'anywhere' ? mayBearOn : isAbout);
-    const learned = (await this.hasLearned(request)) ? this.learned(request, question) : [];
+    // A question is compared with every hit; in a long text its two ends say what is asked.
+    const questions = texts.map(bothEnds);
+    const fits = where === 'anywhere' ? mayBearOn : isAbout;
+    const documents = where === 'learned' ? [] : questions.flatMap((question) => this.documents(request, question, fits));
+    const learned = (await this.hasLearned(request)) ? questions.flatMap((question) => this.learned(request, question)) : [];
     if (documents.length + learned.length === 0) return null;
     return journalledJson(
       this.maker,
-      { ...look, index: lookupIndex, name: 'lookup', purpose: 'plan.lookup', request: { question, where } },
+      { ...look, index: lookupIndex, name: 'lookup', purpose: 'plan.lookup', request: { question: questions.join('\n'), where } },
       LookupResult,
       async () => {
         const signal = AbortSignal.any([look.signal, AbortSignal.timeout(this.withinMs)]);

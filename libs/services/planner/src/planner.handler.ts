@@ -44,7 +44,16 @@ import {
   type Try,
   type WorkState,
 } from '@conclave/calls';
-import { planAsk, strategyOf, withVision, type Ask, type PlanAsked, type PlanSaid } from '@conclave/strategies';
+import {
+  earlierQuestions,
+  planAsk,
+  searchTextOf,
+  strategyOf,
+  withVision,
+  type Ask,
+  type PlanAsked,
+  type PlanSaid,
+} from '@conclave/strategies';
 import { AwaitedPlan } from './awaited-plan.js';
 import { KnownRequests } from './known-requests.js';
 import { type RandomSource } from './thompson.js';
@@ -105,6 +114,8 @@ function withClientResults(request: PlanRequested['data'], { runId, data: { memo
   return turns.length === 0 ? request : { ...request, conversation: [...request.conversation, ...turns] };
 }
 
+/** How many questions before a follow-up are looked up with it. */
+const lookedBefore = 2;
 /** Capabilities that accept any text as a search query. */
 const searchesByText = ['research', 'collections'] as const;
 
@@ -261,7 +272,8 @@ export class PlannerHandler {
     const isInDoubt = inWords.complexity === 'trivial' && gap === null;
     const isLost = gap === null && !this.lookup.searchesWeb(request) && needsDocument(request, inWords);
     const where = isLost ? 'anywhere' : isInDoubt ? 'everywhere' : 'learned';
-    const looked = isInDoubt && inWords.lookUp === null ? null : await this.lookup.look(look, request, question, where);
+    const before = gap === null && !isLost ? earlierQuestions(request).slice(-lookedBefore) : [];
+    const looked = isInDoubt && inWords.lookUp === null ? null : await this.lookup.look(look, request, [question, ...before], where);
     if (looked?.kind === 'busy') return defer(looked.retryInMs);
     if (looked?.kind === 'cancelled') return looked.records;
     const seen = looked?.value ?? null;
@@ -303,7 +315,7 @@ export class PlannerHandler {
     // A model that writes no usable plan may still answer well from what a search for the question finds.
     const searches = searchesByText.filter((name) => request.template.capabilities.includes(name));
     const { tasks: wanted, searchQuestion } = isFallback
-      ? { tasks: fallbackTasks(request.goal, searches, question), searchQuestion: null }
+      ? { tasks: fallbackTasks(request.goal, searches, gap === null ? searchTextOf(request) : question), searchQuestion: null }
       : asked.output;
     const tasks = [...(gap === null ? withVision(wanted, request, level.complexity) : wanted)];
     return planned({ ...blank, ...level, epoch, tasks, searchQuestion, fallback: isFallback, reAsks, usage }, records);

@@ -17,32 +17,36 @@ const Plan = z.object({
 });
 
 /** Form of the reply. Tool arguments may be anything, so it cannot be strict. */
-const form = formNaming(
-  'plan',
-  ({ request: { template }, complexity }: z.infer<typeof PlanInput>) => ({
-    names: capabilitiesOf(template),
-    most: mostExperts(template, complexity) + maxEvidenceTasks + 1,
-  }),
-  (capability, most) =>
-    z.object({
-      tasks: z
-        .array(
-          z.object({
-            id: z.string(),
-            task: z.string(),
-            capability,
-            search_query: z.string().optional(),
-            needs: z.array(z.string()).optional(),
-            mcp_tool: z.string().optional(),
-            mcp_args: z.looseObject({}).optional(),
-            metadata_filters: z.object({}).catchall(z.string()).optional(),
-            redoes: z.union([z.string(), z.array(z.string())]).optional(),
-          }),
-        )
-        .max(most),
-      search_question: z.string().optional(),
+const formWith = <Members extends z.ZodRawShape>(members: Members) =>
+  formNaming(
+    'plan',
+    ({ request: { template }, complexity }: z.infer<typeof PlanInput>) => ({
+      names: capabilitiesOf(template),
+      most: mostExperts(template, complexity) + maxEvidenceTasks + 1,
     }),
-);
+    (capability, most) =>
+      z.object({
+        tasks: z
+          .array(
+            z.object({
+              id: z.string(),
+              task: z.string(),
+              capability,
+              search_query: z.string().optional(),
+              needs: z.array(z.string()).optional(),
+              mcp_tool: z.string().optional(),
+              mcp_args: z.looseObject({}).optional(),
+              metadata_filters: z.object({}).catchall(z.string()).optional(),
+              redoes: z.union([z.string(), z.array(z.string())]).optional(),
+            }),
+          )
+          .max(most),
+        ...members,
+      }),
+  );
+const form = formWith({ search_question: z.string().optional() });
+/** The first plan of a follow-up puts it in full words, because judges do not see the conversation: small models omit what is optional. */
+const followUpForm = formWith({ search_question: z.string() });
 
 /** The plan of a round. */
 export const planAsk: Ask<z.infer<typeof PlanInput>, z.infer<typeof Plan>> = {
@@ -50,7 +54,10 @@ export const planAsk: Ask<z.infer<typeof PlanInput>, z.infer<typeof Plan>> = {
   input: PlanInput,
   output: Plan,
   reAsks: 2,
-  call: { temperature: 0, json: form },
+  call: {
+    temperature: 0,
+    json: (input) => (input.gap === null && input.request.conversation.length > 0 ? followUpForm : form)(input),
+  },
   prompt: ({ request, gap, complexity }, room) => plannerPrompt(request, gap, room.tokens, complexity),
   read: ({ text }, { request, complexity }) => {
     const plan = readPlan(text, request.template, request.goal, complexity);

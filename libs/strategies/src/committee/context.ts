@@ -2,6 +2,7 @@ import { type Draft, type Fact, type TaskInput, type TaskInputDraft } from '@con
 import { actionKey, actionOf, currentFacts, isExpert, isJudge, type TaskState } from '@conclave/loop';
 import { inputOfTask } from '../capabilities/declared.js';
 import { asAsked, languageAsked } from '../prompts/as-asked.js';
+import { questionInFull } from '../prompts/follow-up.js';
 import { bounded, oneLine } from '../prompts/quoting.js';
 import { answerLabel } from '../prompts/rendering.js';
 import { contradictions } from './contradictions.js';
@@ -87,8 +88,8 @@ export const gapInput = (view: CommitteeView, draft: Draft | null): TaskInputDra
   const facts = known(view);
   return {
     kind: 'gap',
-    // The goal is immutable: only a follow-up, which says little by itself, is rephrased for searching.
-    question: view.run.request.conversation.length > 0 ? (view.run.memory.searchQuestion ?? view.run.request.goal) : view.run.request.goal,
+    // The goal is immutable: only a follow-up, which says little by itself, is rephrased.
+    question: questionInFull(view.run),
     mode: draft ? 'answer' : 'evidence',
     draft: draft?.text ?? null,
     facts: facts.slice(-factsInPrompt).sort((a, b) => b.epoch - a.epoch),
@@ -115,7 +116,7 @@ function answerBeyond(facts: readonly Fact[], taskId: string, answer: string): {
 
 export const hintsInput = (view: CommitteeView, unsure: readonly (readonly [string, TaskState])[]): TaskInputDraft => ({
   kind: 'hints',
-  question: view.run.request.goal,
+  question: questionInFull(view.run),
   answers: unsure.map(([taskId, task]) => ({
     taskId,
     category: categoryOf(task),
@@ -130,7 +131,7 @@ export const scoreInput = (
   pairs: readonly { readonly id: string; readonly before: TaskState; readonly after: TaskState }[],
 ): TaskInputDraft => ({
   kind: 'score',
-  question: view.run.request.goal,
+  question: questionInFull(view.run),
   pairs: pairs.map(({ id, before, after }) => ({
     taskId: id,
     category: categoryOf(after),
@@ -142,7 +143,7 @@ export const scoreInput = (
 
 export const thinkingInput = (view: CommitteeView): TaskInputDraft => ({
   kind: 'thinking',
-  question: view.run.request.goal,
+  question: questionInFull(view.run),
   system: view.run.request.system,
   facts: mostTrusted(sourced(view)),
   answers: heardAnswers(view),
@@ -151,7 +152,7 @@ export const thinkingInput = (view: CommitteeView): TaskInputDraft => ({
 /** The critic sees the facts under the numbers that the answer cites them by. */
 export const criticInput = (view: CommitteeView, answer: Draft, categories: readonly string[]): TaskInputDraft => ({
   kind: 'critic',
-  question: view.run.request.goal,
+  question: questionInFull(view.run),
   system: view.run.request.system,
   answer: answer.text,
   facts: mostTrusted(sourced(view)),

@@ -13,6 +13,7 @@ import type { AskedJudge, AskingStrategy } from '../asks/asked-judge.js';
 import { synthesisQuestion } from '../asks/questions.js';
 import { topicsNote, type SubTopics } from '../asks/sub-topics.js';
 import { asAsked, languageAsked } from '../prompts/as-asked.js';
+import { questionInFull } from '../prompts/follow-up.js';
 import { bounded, oneLine } from '../prompts/quoting.js';
 import { normalisedQuery } from '../research/freshness.js';
 import { sourceList } from '../replies/citations.js';
@@ -104,7 +105,7 @@ function taskInput(view: TopicsView, _ref: string, { spec }: TaskState): TaskInp
     kind: 'subtopic',
     topic: spec.task,
     query,
-    goal: run.request.goal,
+    goal: questionInFull(run),
     collections: [...searched(view, spec)],
     search: template.capabilities.includes('research'),
     filters: {},

@@ -1,6 +1,7 @@
 import { type Draft, type Rubric } from '@conclave/contracts';
 import { isJudge, type TaskState, type View } from '@conclave/loop';
 import { asAsked } from '../prompts/as-asked.js';
+import { shownBefore } from '../prompts/follow-up.js';
 import { bounded } from '../prompts/quoting.js';
 import { optionsOf } from './options.js';
 import { stepLine } from './render.js';
@@ -126,9 +127,16 @@ export function mayAsk({ run, template }: ReasoningView): boolean {
   return asks === 'always' || (asks === 'runs' && run.request.origin === 'runs');
 }
 
+/** Earlier questions; only the planner sees the whole conversation. */
+function beforeOf(request: ReasoningView['run']['request']): { before?: string[] } {
+  const before = shownBefore(request);
+  return before.length === 0 ? {} : { before: [...before] };
+}
+
 /** What every prompt shows. */
 export const seenBy = ({ run, own }: ReasoningView): Seen => ({
   goal: run.request.goal,
+  ...beforeOf(run.request),
   ...asAsked(run.request),
   memory: own.memory,
 });

@@ -42,7 +42,8 @@ export const reasoningPlanAsk: Ask<PlanAsked, PlanSaid> = {
           overrides: request.template.prompts ?? {},
           values: { max_steps: String(input.maxSteps) },
         },
-        input,
+        // The planner sees the whole conversation.
+        { ...input, before: [] },
         cut.conversation.length > 0 ? `${marks.conversation}\n${asData(transcript(cut.conversation))}` : null,
         request.system ? `The client's system message, for context:\n${asData(request.system.slice(0, 2_000))}` : null,
         `${marks.capabilities}\n${input.offered.map(({ name, about }) => `- ${name}: ${about}`).join('\n') || 'none'}`,

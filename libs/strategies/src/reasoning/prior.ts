@@ -1,5 +1,6 @@
 import type { RunFact, TaskInputDraft, RequestedTask } from '@conclave/contracts';
 import type { TaskState } from '@conclave/loop';
+import { searchTextOf } from '../prompts/follow-up.js';
 import { bounded, oneLine } from '../prompts/quoting.js';
 import type { ReasoningView } from './own.js';
 
@@ -20,7 +21,7 @@ const requested = (id: string, capability: string, goal: string): RequestedTask 
 
 /** What is looked up before the first plan. */
 export const priorTasks = ({ run, template }: ReasoningView): readonly RequestedTask[] => {
-  const { goal } = run.request;
+  const goal = searchTextOf(run.request);
   return [
     requested('memory', 'recall', goal),
     ...(template.capabilities.includes('collections') ? [requested('knowledge', 'collections', goal)] : []),
@@ -28,7 +29,7 @@ export const priorTasks = ({ run, template }: ReasoningView): readonly Requested
 };
 
 export function priorInput({ run, template }: ReasoningView, { spec }: TaskState): TaskInputDraft {
-  const query = run.request.goal;
+  const query = searchTextOf(run.request);
   if (spec.capability === 'recall') return { kind: 'values', values: { query, limit: memories } };
   return { kind: 'collections', query, collections: (template.collections ?? []).map(({ name }) => name), filters: {}, limit: passages };
 }

@@ -1,5 +1,6 @@
 import { promptMarks as marks } from '@conclave/contracts';
 import { asData, bounded, dataRule, languageLine, oneLine, sections, todayLine, type PromptMessage } from '../prompts/quoting.js';
+import { askedBeforeLine } from '../prompts/follow-up.js';
 import { asked, type Overrides } from '../prompts/rendering.js';
 import { promptText } from '../prompts/shipped.js';
 import type { PlanInput, Seen, ReasoningStep } from './values.js';
@@ -14,6 +15,7 @@ export const phase = (
     sections(role, promptText(prompt, overrides, values), dataRule, todayLine(seen.startedOn)),
     sections(
       `${marks.question} ${seen.goal}`,
+      askedBeforeLine(seen.before ?? []),
       `${marks.workingMemory}\n${seen.memory === '' ? 'empty' : asData(seen.memory)}`,
       ...parts,
       languageLine(seen.language, seen.goal),

@@ -25,6 +25,7 @@ const OfferedLine = z.object({ name: z.string(), about: z.string() });
 /** What every prompt of the strategy shows. */
 const Seen = z.object({
   goal: z.string(),
+  before: z.array(z.string()).optional().describe('what the user asked before, oldest first'),
   startedOn: z.string().describe('YYYY-MM-DD'),
   language: Language.optional(),
   memory: z.string(),

@@ -2,18 +2,18 @@ import type { PlanRequested } from '@conclave/contracts';
 import type { RunState } from '@conclave/loop';
 import { bounded, oneLine } from './quoting.js';
 
-type Asked = Pick<PlanRequested['data'], 'goal' | 'conversation'>;
+type Request = Pick<PlanRequested['data'], 'goal' | 'conversation'>;
 
 /** Most earlier questions with which a follow-up is read, and characters of each. */
 const mostBefore = 2;
 const longestBefore = 300;
 
 /** What the user asked before, oldest first. */
-export const earlierQuestions = ({ conversation }: Pick<Asked, 'conversation'>): readonly string[] =>
+export const earlierQuestions = ({ conversation }: Pick<Request, 'conversation'>): readonly string[] =>
   conversation.flatMap(({ role, content }) => (role === 'user' && content.trim() !== '' ? [content] : []));
 
 /** The latest of them, shortened for a prompt. */
-export const shownBefore = (request: Asked): readonly string[] =>
+export const shownBefore = (request: Request): readonly string[] =>
   earlierQuestions(request)
     .slice(-mostBefore)
     .map((text) => bounded(oneLine(text), longestBefore));
@@ -32,4 +32,4 @@ export function questionInFull({ request, memory }: Pick<RunState, 'request' | '
 }
 
 /** Text that finds what a follow-up is about without a model: the question before it, and its own words. */
-export const searchTextOf = (request: Asked): string => [...shownBefore(request).slice(-1), request.goal].join(' ');
+export const searchTextOf = (request: Request): string => [...shownBefore(request).slice(-1), request.goal].join(' ');

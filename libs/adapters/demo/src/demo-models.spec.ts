@@ -56,6 +56,15 @@ describe('the demo model', () => {
     expect((await ask(roles.composer, `${marks.question} Who?\n\n${marks.facts} none`)).content).not.toContain('in English');
   });
 
+  it('does not say so in a direct answer that it found', async () => {
+    const found = `${marks.evidence}\n${data('[1] The Grent Foundry was founded by Mira Dolt. — Grent Foundry <->')}`;
+    const direct = async (asked: string) =>
+      (await ask(roles.expert('general'), `${marks.question} ${asked}\n\n${found}\n\n${marks.language} Spanish. Answer in Spanish.`))
+        .content;
+    expect(await direct('Who founded the Grent Foundry?')).toMatch(/^Mira Dolt \[1\]\. (?!.*in English)/s);
+    expect(await direct('¿Quién fundó la Grent Foundry?')).toContain('reads only questions in English');
+  });
+
   it('searches uploaded documents too, if there are any', async () => {
     const system = `${roles.planner}\n${marks.capabilities}\n- expert.general: an expert\n- research: searches\n- collections: uploaded documents`;
     const tasks = await planOf('Who founded the Grent Foundry?', system);
@@ -443,6 +452,35 @@ describe('as expert and composer', () => {
     ).toBe(
       'The documents that were found say nothing that answers “What is the check-out time of the Grent Inn?” in so many words. Nearest to it: Check-out of the Grent Inn is until 11 [1]. Check-out of the Grent Inn is until 10 [2].',
     );
+  });
+
+  it.each([
+    'Tell me about the Grent Foundry.',
+    'What is the Grent Foundry?',
+    'Grent Foundry',
+    'Give me an overview of the Grent Foundry',
+    'Summarize the document about the Grent Foundry, please.',
+    'What do your documents say about the foundry Grent?',
+  ])('quotes what a document says first about a subject: %s', async (asked) => {
+    const found = [
+      '[1] The Grent Foundry casts bells. It was founded in 1871. Mira Dolt keeps its books. A bell weighs a ton. — Grent Foundry <->',
+      '[2] Mira Dolt kept bees. — Mira Dolt <->',
+    ];
+    expect(await composed(asked, ...found)).toBe(
+      'The Grent Foundry casts bells [1]. The Grent Foundry was founded in 1871 [1]. Mira Dolt keeps its books [1].',
+    );
+  });
+
+  it('quotes what documents say first about several subjects, and nothing where more is asked', async () => {
+    const found = [
+      '[1] The Grent Foundry casts bells. It was founded in 1871. — Grent Foundry <->',
+      '[2] The Holm Foundry casts stoves. It burnt down. It was never built again. — Holm Foundry <->',
+    ];
+    expect(await composed('Compare the Grent Foundry and the Holm Foundry.', ...found)).toBe(
+      'The Grent Foundry casts bells [1]. The Grent Foundry was founded in 1871 [1]. The Holm Foundry casts stoves [2]. The Holm Foundry burnt down [2].',
+    );
+    expect(await composed('Tell me about the wages of the Grent Foundry.', ...found)).toMatch(/^The documents that were found say nothing/);
+    expect(await composed('What is a foundry?', ...found)).not.toMatch(/^The Grent Foundry casts/);
   });
 
   it('accepts no earlier answer as evidence, only what documents say now', async () => {

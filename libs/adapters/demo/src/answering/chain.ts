@@ -1,6 +1,7 @@
 import { sharesMeaning, tokensOf, type Name, type TextToken } from '../language/tokens.js';
 import { genericPeople, isKindNoun, isStopWord, ofPlaces, questionWords } from '../language/words.js';
 import type { ParsedPassage, Sentence } from '../reading/passages.js';
+import { accountOf } from './account.js';
 import { findLink, type Link, type Wanted } from './link.js';
 import { askingSentence, asQuestion, innerPart, isWhole, readQuestion, withName, type InnerPart, type ParsedQuestion } from './question.js';
 
@@ -19,6 +20,8 @@ export interface Chain {
   readonly asked: string;
   /** Sentences with most of the question's words, if no sentence answers it by a rule. */
   readonly nearest: readonly Sentence[];
+  /** The links are what documents say first about their subjects, and lead to nothing. */
+  readonly isAccount: boolean;
 }
 
 const mostLinks = 4;
@@ -42,7 +45,7 @@ export function follow(text: string, told: readonly ParsedPassage[]): Chain {
   const passages = isTotal
     ? found.map((one) => ({ ...one, sentences: one.sentences.filter(({ text: said }) => !ofEach.test(said)) }))
     : found;
-  const base = { asked: asking, nearest: [] };
+  const base = { asked: asking, nearest: [], isAccount: false };
   let bridge: Name | null = null;
   for (const name of question.names) asked.add(name.key);
   while (links.length < mostLinks) {
@@ -50,6 +53,9 @@ export function follow(text: string, told: readonly ParsedPassage[]): Chain {
     if (direct)
       return { ...base, links: [...links, direct], answer: direct.answer, complete: true, open: null, bridge: bridge?.text ?? null };
     const step = nextStep(question, passages, asked, bridge);
+    const account = step || links.length > 0 ? [] : accountOf(asking, found);
+    if (account.length > 0)
+      return { ...base, links: account.map(saying), answer: null, complete: true, open: null, bridge: null, isAccount: true };
     if (!step)
       return {
         ...base,
@@ -67,6 +73,8 @@ export function follow(text: string, told: readonly ParsedPassage[]): Chain {
   }
   return { ...base, links, answer: null, complete: false, open: question.text, bridge: bridge?.text ?? null };
 }
+
+const saying = (sentence: Sentence): Link => ({ sentence, answer: null, name: null, covered: 1 });
 
 /** Title of facts that come from an earlier answer. */
 const earlierAnswer = 'Earlier answer';

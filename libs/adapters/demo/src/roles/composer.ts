@@ -57,7 +57,7 @@ const noFacts = (prompt: string): string =>
 
 /** A conclusion from several facts, for the knowledge graph. Only if the prompt asks for it. */
 function insight(prompt: string, chain: Chain): string {
-  if (!chain.complete || chain.links.length < 2 || !prompt.includes(marks.insight.open)) return '';
+  if (!chain.complete || chain.isAccount || chain.links.length < 2 || !prompt.includes(marks.insight.open)) return '';
   const summary = chain.links.map((link) => quoted(link)).join('; ');
   const entities = [
     ...new Set(

@@ -13,8 +13,11 @@ export function consult(prompt: string, asked: string): string {
   const evidence = section(prompt, marks.evidence) ?? '';
   const passages = evidence === '' || evidence === 'none' ? [] : readPassages(evidence);
   // Without marker lines in the prompt, the reply goes to the user unchanged.
-  if (!prompt.includes(finding))
-    return `${passages.length === 0 ? aboutItself(question) : answerText(follow(question, passages))}${languageNote(prompt)}\n\n${demoLabel}`;
+  if (!prompt.includes(finding)) {
+    const chain = passages.length === 0 ? null : follow(question, passages);
+    const note = chain?.complete ? '' : languageNote(prompt);
+    return `${chain ? answerText(chain) : aboutItself(question)}${note}\n\n${demoLabel}`;
+  }
   if (passages.length === 0)
     return markers('The demo model answers from documents only, and it was given none.', nothingFound, 0.1, question);
   const calculated = askedIn(question);

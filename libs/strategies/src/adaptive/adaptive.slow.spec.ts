@@ -115,6 +115,18 @@ describe('adaptive', () => {
 });
 
 describe('the words of a question', () => {
+  it.each([
+    'Write a short description about the given movie or series.',
+    'Tell me whether the behaviour is ethical or not.',
+    "Wow, that's better than I thought. What are common treatments?",
+    `Rewrite this text: ${'Ferries are better than bridges. '.repeat(12)}`,
+  ])('are no sure sign of a comparison in "%s"', (text) => expect(readClass(text)).not.toEqual({ class: 'comparative', sure: true }));
+
+  it.each(['Is the Gull Bridge or the Harbour Bridge older?', 'Compare the two bridges. Explain the difference.'])(
+    'are a sure sign of one in "%s"',
+    (text) => expect(readClass(text)).toEqual({ class: 'comparative', sure: true }),
+  );
+
   it('are read without an exception, and in time, whatever they are', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 3_000 }), (text) => typeof readClass(text).sure === 'boolean'));
     const from = performance.now();

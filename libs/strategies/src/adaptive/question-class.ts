@@ -18,9 +18,7 @@ const more =
 
 /** Signs that things are compared with each other, or put in order. */
 const comparative = words(
-  // Two things to choose from, or one that has more of something than another.
-  'or',
-  'oder',
+  // One thing that has more of something than another.
   'than',
   'between [^?]+ and',
   'zwischen [^?]+ und',
@@ -97,6 +95,12 @@ const comparative = words(
   'welche[rs]?\\b[^?]*\\boder\\b',
   'wer\\b[^?]*\\boder\\b',
 );
+
+/** Two things to choose from, if a question names them: elsewhere the word joins any two things ("the given movie or series"). */
+const choice = words('or(?! not\\b)', 'oder(?! nicht\\b)');
+const isQuestion =
+  /\?\W*$|^(?:who|what|which|when|where|why|how|is|are|was|were|do|does|did|has|have|can|could|will|would|should|wer|was|welche[rnsm]?|wann|wo|warum|wie|ist|sind|war|hat|haben|kann|soll(?:te)?)(?!\p{L})/iu;
+const asksForChoice = (text: string): boolean => sentencesOf(text).some((sentence) => isQuestion.test(sentence) && choice.test(sentence));
 
 /** Signs that one document or subject must be read as a whole. */
 const deepDive = words(
@@ -263,16 +267,33 @@ const factual = new RegExp(
 /** Number of words above which a question seldom asks for a single value. */
 const longFactual = 22;
 
+/** Number of words above which a text is more than a question: its signs may belong to what it tells or quotes. */
+const longQuestion = 40;
+
 /**
  * Derives the class of a question from its words, English and German, without a model. Signs of a comparison take precedence over signs of
  * deep reading, and those over signs of a whole field. Pure.
  */
 export function readClass(question: string): ReadClass {
   const text = question.normalize('NFC').replace(/\s+/g, ' ').trim().slice(0, 2_000);
-  const signs = [comparative.test(text), deepDive.test(text), exploratory.test(text)] as const;
+  const read = (said: string): readonly boolean[] => [
+    comparative.test(said) || asksForChoice(said),
+    deepDive.test(said),
+    exploratory.test(said),
+  ];
+  const signs = read(text);
   const count = signs.filter(Boolean).length;
   const isFactual = factual.test(text) && text.split(' ').length <= longFactual;
   if (count === 0) return { class: 'factual', sure: isFactual };
   const named = signs[0] ? 'comparative' : signs[1] ? 'deep_dive' : 'exploratory';
-  return { class: named, sure: count === 1 && (named === 'comparative' || !isFactual) };
+  const isAsked = text.split(' ').length <= longQuestion && read(askingPart(text)).some(Boolean);
+  return { class: named, sure: isAsked && count === 1 && (named === 'comparative' || !isFactual) };
+}
+
+const sentencesOf = (text: string): readonly string[] => (text.match(/[^.!?]+[.!?]*/gu) ?? []).map((sentence) => sentence.trim());
+
+/** The sentences that ask; the whole text if none has a question mark. */
+function askingPart(text: string): string {
+  const asking = sentencesOf(text).filter((sentence) => sentence.endsWith('?'));
+  return asking.length > 0 ? asking.join(' ').trim() : text;
 }

@@ -1,5 +1,6 @@
 import type { Fact, Further } from '@conclave/contracts';
 import { currentFacts, type RunState } from '@conclave/loop';
+import { searchTextOf } from '../prompts/follow-up.js';
 
 /** Maximum number of findings from which a search continues, and characters of each. */
 const mostFound = 2;
@@ -24,7 +25,7 @@ export function furtherOf({ request, memory }: Pick<RunState, 'request' | 'memor
     .sort((a, b) => a.place - b.place)
     .slice(0, mostFound)
     .map(({ fact: { text, source } }) => ({ title: source.title, text: text.slice(0, longestFound) }));
-  return found.length === 0 ? {} : { further: { question: memory.searchQuestion ?? request.goal, found } };
+  return found.length === 0 ? {} : { further: { question: searchTextOf(request, memory.searchQuestion), found } };
 }
 
 /** Whether a fact is text of a document or a page: results of tools and findings of experts do not lead to other documents. */

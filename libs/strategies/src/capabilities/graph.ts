@@ -1,4 +1,5 @@
 import { isExpert, tasksOf } from '@conclave/loop';
+import { searchTextOf } from '../prompts/follow-up.js';
 import { defineCapability, type TaskSource } from './declaration.js';
 
 export const graph = defineCapability({
@@ -8,7 +9,7 @@ export const graph = defineCapability({
   query: 'given',
   input: (source) => ({
     kind: 'graph',
-    question: source.task.spec.query ?? source.run.memory.searchQuestion ?? source.run.request.goal,
+    question: source.task.spec.query ?? searchTextOf(source.run.request, source.run.memory.searchQuestion),
     categories: [
       ...new Set(
         tasksOf(source.run, source.run.epoch)

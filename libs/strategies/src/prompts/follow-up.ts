@@ -31,5 +31,6 @@ export function questionInFull({ request, memory }: Pick<RunState, 'request' | '
   return memory.searchQuestion ?? [request.goal, askedBeforeLine(shownBefore(request)) ?? ''].join('\n').trimEnd();
 }
 
-/** Text that finds what a follow-up is about without a model: the question before it, and its own words. */
-export const searchTextOf = (request: Request): string => [...shownBefore(request).slice(-1), request.goal].join(' ');
+/** Text that finds what a follow-up is about: the planner's full words, or else the question before it and its own words. */
+export const searchTextOf = (request: Request, searchQuestion: string | null = null): string =>
+  searchQuestion ?? [...shownBefore(request).slice(-1), request.goal].join(' ');

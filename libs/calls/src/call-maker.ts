@@ -165,7 +165,7 @@ export class CallMaker implements Calls {
       await watch.look(begun.flagged);
       if (watch.parked() && !watch.cancelled()) {
         // No client is waiting for the run: the call is made when one does.
-        await retryDuringOutage(() => state.journal.abandon(at), this.closing.signal);
+        await retryDuringOutage(() => state.journal.abandon(at, undefined, beginning.nonce), this.closing.signal);
         return { kind: 'busy', retryInMs: parkedRetryMs };
       }
       if (!begun.repeated && attempt > 1) metrics.count('handed_back_calls_total', { purpose: call.purpose });
@@ -203,7 +203,7 @@ export class CallMaker implements Calls {
         // begins again. A sent request is paid all the same.
         const spent = sent ? priced(spentBy(error, call.request.messages, arrived), call.prices[name]) : noUsage;
         const paid = paidFor(name, spent, startedAt + elapsed());
-        await retryDuringOutage(() => state.journal.abandon(at, paid), this.closing.signal);
+        await retryDuringOutage(() => state.journal.abandon(at, paid, sent ? undefined : beginning.nonce), this.closing.signal);
         probe.note({ actor: service, op: 'call', phase: 'abandoned', id: step, data: { attempt, sent, closing: handedBack } });
         // Its client may come back: the call is made again when it does.
         if (stopped) return { kind: 'busy', retryInMs: parkedRetryMs };

@@ -68,9 +68,9 @@ export class RedisJournal implements Journal {
     );
   }
 
-  async abandon(call: JournalCall, paid?: Paid): Promise<void> {
+  async abandon(call: JournalCall, paid?: Paid, unsent = ''): Promise<void> {
     const { at, journal, run, usage } = this.keys.of(call.runId);
-    await this.connection.run(at, abandonStep, [journal, run, usage], [call.step, call.attempt, ...this.paying(at, call, paid)]);
+    await this.connection.run(at, abandonStep, [journal, run, usage], [call.step, call.attempt, ...this.paying(at, call, paid), unsent]);
   }
 
   private paying({ beforeAccount }: Bucket, call: JournalCall, paid: Paid | undefined): (string | number)[] {

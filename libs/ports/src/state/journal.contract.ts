@@ -158,6 +158,19 @@ export function describeJournal({ open }: StoreHarness): void {
       expect(await begin(await process())).toMatchObject({ kind: 'busy' });
     });
 
+    it('counts an attempt that was not sent as if it had not begun, whoever gives up its number again', async () => {
+      const owner = await process();
+      expect(await begin(owner, 'n1')).toMatchObject({ attempt: 1 });
+      await under.store.journal.abandon({ runId, step, attempt: 1 }, undefined, 'n1');
+      expect(await begin(owner, 'n2')).toEqual({ kind: 'begun', attempt: 1, repeated: false });
+      // The same abandonment arrives again, after another attempt has begun under its number.
+      await under.store.journal.abandon({ runId, step, attempt: 1 }, undefined, 'n1');
+      expect(await begin(await process())).toMatchObject({ kind: 'busy' });
+      await under.store.journal.abandon({ runId, step, attempt: 1 });
+      expect(await begin(owner, 'n3')).toEqual({ kind: 'begun', attempt: 2, repeated: false });
+      expect(await under.store.journal.started(task)).toBe(true);
+    });
+
     it('does not let an abandonment undo an outcome', async () => {
       await begin(await process());
       await finish(1, reply('paid'));

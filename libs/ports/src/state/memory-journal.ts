@@ -55,11 +55,12 @@ export class MemoryJournal implements Journal {
     return 'stored';
   }
 
-  async abandon(call: JournalCall, paid?: Paid): Promise<void> {
+  async abandon(call: JournalCall, paid?: Paid, unsent?: string): Promise<void> {
     const { step, attempt } = call;
     if (paid) await this.usage.add({ ...call, ...paid });
     const entry = this.entries.get(step);
-    if (entry?.attempt === attempt && entry.outcome === null) entry.owner = null;
+    if (entry?.attempt !== attempt || entry.outcome !== null || (unsent !== undefined && entry.nonce !== unsent)) return;
+    this.entries.set(step, { ...entry, attempt: unsent === undefined ? attempt : attempt - 1, owner: null, nonce: '' });
   }
 
   /** Forgets the outcome of a call that is on the log. */

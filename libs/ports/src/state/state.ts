@@ -261,8 +261,11 @@ export interface Journal {
    * file with the log then need not keep the outcome twice. For an erased run no outcome is stored, but `stored` is returned.
    */
   finish(call: JournalCall, outcome: CallOutcome, paid?: Paid, recorded?: RecordedCall): Promise<'stored' | 'refused'>;
-  /** Gives up the step without an outcome. The same write adds what was paid to the usage ledger. */
-  abandon(call: JournalCall, paid?: Paid): Promise<void>;
+  /**
+   * Gives up the step without an outcome. The same write adds what was paid to the usage ledger. `unsent`: the nonce of an attempt whose
+   * request was not sent; it then counts as if it had not begun, so that the next attempt has its number.
+   */
+  abandon(call: JournalCall, paid?: Paid, unsent?: string): Promise<void>;
   /** Whether any step of this task was begun. */
   started(taskId: string): Promise<boolean>;
 }

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import type { TaskDispatched } from '@conclave/contracts';
 import { Failure } from '@conclave/contracts';
 import { noProbe, openMetrics, silentLogger } from '@conclave/platform';
+import { acceptance } from '@conclave/ports/suites';
 import { MemoryStores, MemoryToolServers, systemClock, type MemoryTool, type Models } from '@conclave/ports';
 import { CallMaker, type Performed } from '@conclave/calls';
 import { until } from '@conclave/test-support';
@@ -125,6 +126,20 @@ describe('the tool capability', () => {
     expect(await run({ tool: 'precision.add', args: { values: [1] } })).toEqual(first);
     expect(calls.length).toBe(1);
     expect((await shown()).length).toBe(2);
+  });
+
+  it('calls a tool that may not be repeated after a run was parked before the call was made', async () => {
+    const { tools, calls } = adding({ repeatable: false });
+    const stores = new MemoryStores();
+    const { run } = await worker(tools, { stores });
+    const { state } = stores.connect('one');
+    await state.runs.accept(acceptance(runId));
+    await state.runs.attach(runId, 'client');
+    await state.runs.leave(runId, 'client');
+    await expect(run({ tool: 'precision.add', args: { values: [1] } })).rejects.toThrow('busy');
+    await state.runs.attach(runId, 'the same client');
+    expect((await run({ tool: 'precision.add', args: { values: [1] } })).result).toMatchObject({ status: 'ok', attempt: 1 });
+    expect(calls).toHaveLength(1);
   });
 
   it.each([

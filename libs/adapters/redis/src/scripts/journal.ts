@@ -68,11 +68,12 @@ export const abandonStep = script<number>(
   'abandon-step',
   `${payOnce}
 local journal, run, ledger = KEYS[2], KEYS[3], KEYS[4]
-local step, attempt, ttl, beforeAccount, paid, accountTtl = ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6], ARGV[7], ARGV[8]
+local step, attempt, ttl, beforeAccount, paid, accountTtl, unsent = ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 pay(run, ledger, beforeAccount, paid, ttl, accountTtl)
-local held = redis.call('HMGET', journal, 'attempt:' .. step, 'outcome:' .. step)
-if tonumber(held[1]) ~= attempt or held[2] then return 0 end
-redis.call('HSET', journal, 'nonce:' .. step, '', 'owner:' .. step, '')
+local held = redis.call('HMGET', journal, 'attempt:' .. step, 'outcome:' .. step, 'nonce:' .. step)
+if tonumber(held[1]) ~= attempt or held[2] or (unsent ~= '' and held[3] ~= unsent) then return 0 end
+if unsent ~= '' then attempt = attempt - 1 end
+redis.call('HSET', journal, 'attempt:' .. step, attempt, 'nonce:' .. step, '', 'owner:' .. step, '')
 return 1
 `,
 );

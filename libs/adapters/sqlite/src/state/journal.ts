@@ -71,13 +71,14 @@ export class SqliteJournal implements Journal {
     });
   }
 
-  abandon(call: JournalCall, paid?: Paid): Promise<void> {
+  abandon(call: JournalCall, paid?: Paid, unsent?: string): Promise<void> {
     return this.database.order((tick) => {
       if (paid) this.accounts.add(tick, { ...call, ...paid });
       const steps = this.steps.of(call.runId);
       const row = steps.get(call.step);
-      if (row?.attempt !== call.attempt || row.done) return;
-      this.steps.change(tick, call, { ...row, owner: null }, { at: this.now(), outcome: () => null });
+      if (row?.attempt !== call.attempt || row.done || (unsent !== undefined && row.nonce !== unsent)) return;
+      const attempt = unsent === undefined ? row.attempt : row.attempt - 1;
+      this.steps.change(tick, call, { ...row, attempt, owner: null, nonce: '' }, { at: this.now(), outcome: () => null });
     });
   }
 

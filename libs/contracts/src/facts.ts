@@ -3,6 +3,7 @@ import { bounded, counted, defineFact, duration, local, shownText, type FactSpec
 import { PlanCreated, PlanRequested } from './events/plan.js';
 import { Allowance, ResultReady } from './events/task.js';
 import { Draft, Ending, Reading, RefusedWhy, refusals, Rubric, RequestedTask } from './fact-values.js';
+import { assessed, doing, madeBy, saying } from './fact-wording.js';
 import { RunId } from './ids.js';
 import type { EngineEntry } from './run-stream.js';
 import { StageCode } from './stages.js';
@@ -62,7 +63,7 @@ export const factSpecs = [
     ({ epoch, gap, round }) =>
       gap && !round
         ? `Plan ${epoch} is awaited for what is missing: ${gap}`
-        : `Plan ${epoch} is awaited${round ? `, of the next ${round}` : ''}.`,
+        : `Plan ${epoch} is awaited${round ? `, of the ${epoch === 0 ? 'first' : 'next'} ${round}` : ''}.`,
     ({ epoch, replan, max, gap, round }) => [
       replan
         ? { kind: 'replanning', iteration: epoch, max, gap, ...(round ? { round } : {}) }
@@ -73,7 +74,7 @@ export const factSpecs = [
     'PlanTaken',
     'A plan was taken.',
     { epoch: z.int(), by: z.enum(['planner', 'engine']), plan: PlanCreated.schema },
-    ({ epoch, by, plan }) => `Plan ${epoch}, from the ${by}, was accepted, with ${counted(plan.tasks.length, 'task')}.`,
+    ({ epoch, by, plan }) => `Plan ${epoch}${madeBy(by, plan)}, was accepted, with ${counted(plan.tasks.length, 'task')}.`,
   ),
   defineFact(
     'PlanRefused',
@@ -98,7 +99,8 @@ export const factSpecs = [
     'TaskAdmitted',
     'A task belongs to the run. It may still wait for others.',
     { ref: z.string(), epoch: z.int(), helper: z.boolean().describe('outside the round'), taskClass: z.string(), wish: RequestedTask },
-    ({ ref, wish }) => `Task ${local(ref)} (${wish.spec.capability}) was admitted: ${bounded(wish.spec.task, shownText)}`,
+    ({ ref, wish }) =>
+      `Task ${local(ref)} (${wish.spec.capability}) was admitted: ${bounded(wish.spec.task, shownText)}${doing(wish.spec)}`,
   ),
   defineFact(
     'TaskOpened',
@@ -154,8 +156,8 @@ export const factSpecs = [
       text: z.string().describe('what it says, in short'),
       result: ResultReady.schema,
     },
-    ({ ref, capability, result, facts }) =>
-      `Task ${local(ref)} (${capability}) ended ${result.status} after ${duration(result.durationMs)}${facts > 0 ? ` with ${counted(facts, 'new fact')}` : ''}${result.failure ? `: ${result.failure.message}` : '.'}`,
+    ({ ref, capability, result, facts, text }) =>
+      `Task ${local(ref)} (${capability}) ended ${result.status} after ${duration(result.durationMs)}${facts > 0 ? ` with ${counted(facts, 'new fact')}` : ''}${saying(result.failure?.message ?? text)}`,
     ({ ref, capability, result, facts, text }) => [
       {
         kind: 'task.settled',
@@ -204,16 +206,7 @@ export const factSpecs = [
     'Assessed',
     'What the strategy reports about its state before the table decides.',
     { epoch: z.int(), reading: Reading },
-    ({ reading }) =>
-      reading.by === 'planner'
-        ? `The planner says that it is ${reading.sufficient ? '' : 'not '}done.`
-        : reading.by === 'model'
-          ? `The model says: ${reading.model ?? 'nothing'}.`
-          : reading.by === 'rounds'
-            ? 'Nothing was assessed.'
-            : reading.sufficient
-              ? 'Nothing is missing.'
-              : `Still missing: ${reading.open || reading.question || 'it was not said what'}`,
+    ({ reading }) => assessed(reading),
     ({ epoch, reading }) =>
       reading.by !== 'assessment' || reading.unaffordable !== undefined
         ? []
@@ -266,7 +259,7 @@ export const factSpecs = [
       text: z.string().optional().describe('what it says, in short'),
       key: z.string().optional().describe('equal for repeats of one command'),
     },
-    ({ name, seq, actor }) => `Command ${seq} (${name}) from ${actor} arrived.`,
+    ({ name, seq, actor, text }) => `Command ${seq} (${name}) from ${actor} arrived${saying(text ?? '')}`,
     ({ seq, name, actor, text }) => [{ kind: 'command.accepted', seq, name, actor, ...(text === undefined ? {} : { text }) }],
   ),
   defineFact(
@@ -307,7 +300,7 @@ export const factSpecs = [
       taskId: z.string().nullable().optional(),
       detail: z.string().nullable().optional(),
     },
-    ({ text, data }) => text ?? `The strategy notes ${Object.keys(data ?? {}).join(', ')}.`,
+    ({ text, data }) => text ?? `The strategy notes ${bounded(JSON.stringify(data ?? {}), shownText)}.`,
     ({ code, stage, text, taskId, detail }) => [
       ...(stage ? [{ kind: 'stage' as const, code: stage, text: text ?? '' }] : []),
       ...(code ? [{ kind: 'thought' as const, code, taskId: taskId ?? null, text: text ?? '', detail: detail ?? null }] : []),

@@ -77,7 +77,7 @@ const rows = {
   PROVIDER_FAILED:             [502, 'upstream_error',         'provider_error',          yes, no,  no,  'The model server failed.'],
   PROVIDER_UNWELL:             [503, 'upstream_error',         'provider_unwell',         yes, no,  no,  'The model server failed too often recently and gets no calls for a while.'],
   PROVIDER_STREAM_BROKEN:      [502, 'upstream_error',         'provider_stream',         yes, no,  yes, 'The model server ended its stream before the answer was complete.'],
-  PROVIDER_REPLY_INVALID:      [502, 'upstream_error',         'provider_reply',          no,  no,  no,  'The model server sent a reply that does not follow the OpenAI protocol.'],
+  PROVIDER_REPLY_INVALID:      [502, 'upstream_error',         'provider_reply',          no,  no,  no,  'A reply of the model server cannot be used: it is empty, does not follow the OpenAI protocol, or is not in the form that was requested.'],
   CONTEXT_OVERFLOW:            [400, 'upstream_error',         'provider_context',        no,  no,  no,  'The prompt is longer than the context of the model.'],
   CALL_TIMEOUT:                [504, 'upstream_error',         'provider_timeout',        yes, no,  yes, 'No answer came in time.'],
   CALL_CANCELLED:              [499, 'invalid_request_error',  'caller_cancelled',        no,  no,  no,  'The call was cancelled.'],

@@ -101,7 +101,9 @@ export const decisionTable: readonly Row[] = [
     sentence: ({ limits, reading }) =>
       limits.end === 'completed'
         ? 'The one round of this template is done.'
-        : ended(`All ${limits.rounds} rounds were used; still open: ${reading.open || 'not assessed after the last round'}`),
+        : ended(
+            `${limits.rounds === 1 ? 'The one round was' : `All ${limits.rounds} rounds were`} used; still open: ${reading.open || 'not assessed after the last round'}`,
+          ),
   },
   {
     id: 'D5',

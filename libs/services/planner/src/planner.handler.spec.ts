@@ -157,6 +157,15 @@ describe('the planner', () => {
     expect(plan.data).toMatchObject({ epoch: 1, failure: { code: 'ALLOWANCE_EXHAUSTED' }, usage: { calls: 1 } });
   });
 
+  it('shows earlier guidance in the first plan of a strategy that took over the run', async () => {
+    const { handler, asked } = planner({ replies: [good] });
+    const event = gap(9_000);
+    const memory = { ...event.data.memory, userInputs: [{ seq: 1, kind: 'steer', text: 'Only ships of wood.' }] };
+    await handler.onGap({ ...event, data: { ...event.data, first: true, memory } } as unknown as GapDetected, context);
+    expect(asked[0]!.prompt).toContain('Only ships of wood.');
+    expect(asked[0]!.prompt).not.toContain('the place');
+  });
+
   it.each([
     ['its run is cancelled or over', { cancelled: true }],
     ['the engine went on without the first plan', { status: 'collecting' }],

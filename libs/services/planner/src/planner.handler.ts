@@ -100,6 +100,8 @@ interface Planning {
   readonly gap: GapDetected['data'] | null;
   /** What is left of the run's budget. */
   readonly left: Pick<GapDetected['data']['left'], 'model_calls' | 'tokens'>;
+  /** Guidance that the user gave before, also if the plan is the first of a strategy that took over the run. */
+  readonly userInputs: readonly string[];
   readonly deadline: number;
   readonly signal: AbortSignal;
   readonly wanted: AwaitedPlan;
@@ -198,7 +200,8 @@ export class PlannerHandler {
     const timeoutMs = request.template.planning_timeout_s * 1000;
     const wanted = new AwaitedPlan({ state: this.state, cancels: this.maker.cancels }, event, owner, now, timeoutMs);
     const left = gap?.left ?? { model_calls: request.limits.model_calls, tokens: request.limits.tokens };
-    return { runId, owner, epoch, request, gap, left, deadline: now + timeoutMs, signal, wanted };
+    const userInputs = gap?.memory.userInputs.map(({ text }) => text) ?? [];
+    return { runId, owner, epoch, request, gap, left, userInputs, deadline: now + timeoutMs, signal, wanted };
   }
 
   /** The plan of a strategy with its own ask: the reply is the plan. */
@@ -228,7 +231,7 @@ export class PlannerHandler {
 
   /** Performs the ask of a plan within the run's remaining budget and shows its result. */
   private async ask<In, Out>(
-    { runId, owner, deadline, signal, wanted, request, left, gap }: Planning,
+    { runId, owner, deadline, signal, wanted, request, left, userInputs }: Planning,
     ask: Ask<In, Out>,
     input: In,
     line: (model: string, tried: Try) => string,
@@ -243,7 +246,7 @@ export class PlannerHandler {
       calls: left.model_calls,
       tokens: left.tokens,
       cost: limits.cost,
-      userInputs: gap?.memory.userInputs.map(({ text }) => text) ?? [],
+      userInputs,
       prices: template.prices,
       onBegun: ({ attempt, model, messages, before }, tried) => {
         shownAttempt = attempt;

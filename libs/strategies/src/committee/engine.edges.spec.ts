@@ -220,6 +220,23 @@ describe('a plan', () => {
     expect(run.state!.tasks[`${runId}/1/refer-science`]!.spec).toMatchObject({ capability: 'expert.science', needs: ['r1'] });
   });
 
+  it('adds two categories whose long names only differ at their end', () => {
+    const long = ['mechanical_engineering_standards_eu', 'mechanical_engineering_standards_us'];
+    const asks = { t1: ['m@fake'], prompt: '' };
+    const run = new Scenario({ experts: { general: asks, [long[0]!]: asks, [long[1]!]: asks } });
+    run.requested();
+    run.planned(0, [expert('x1', 'answer')]);
+    run.result('x1', answerOf('Ask two engineers.', long));
+    run.judged('needs_more_info', 'the standards');
+    run.planned(1, [research('r1', 'standards')]);
+    run.found('r1', 'a standard');
+    expect(
+      Object.values(run.state!.tasks)
+        .map(({ spec }) => spec.capability)
+        .slice(-2),
+    ).toEqual(long.map((category) => `expert.${category}`));
+  });
+
   it('adds no category that the plan asks anyway', () => {
     const run = new Scenario({
       experts: { general: { t1: ['m@fake'], prompt: '' }, science: { t1: ['m@fake'], prompt: '' } },

@@ -96,6 +96,14 @@ export const againOf = ({ own, run }: CommitteeView): readonly RequestedTask[] =
     ];
   });
 
+/** Longest id of a task. */
+const longestId = 32;
+/** The end of a long category is what tells it from another one, so the place of the referral takes it. */
+const referralId = (category: string, at: number): string => {
+  const id = `refer-${category}`;
+  return id.length <= longestId ? id : `${id.slice(0, longestId - 3)}-${at}`;
+};
+
 /**
  * Adds the categories that experts of the previous round referred to: each gets the goal and all evidence of the new
  * plan, unless the plan already asks it, the template has no such category, or the plan is full.
@@ -109,8 +117,8 @@ export function withReferrals({ run, template }: CommitteeView, tasks: readonly 
   const added = [...referred]
     .filter((category) => Object.hasOwn(template.experts, category) && !asked.has(`expert.${category}`))
     .slice(0, Math.max(0, room))
-    .map((category): PlannedTask => ({
-      id: `refer-${category}`.slice(0, 32),
+    .map((category, at): PlannedTask => ({
+      id: referralId(category, at),
       capability: `expert.${category}`,
       task: run.gap === '' ? run.request.goal : run.gap,
       query: null,

@@ -40,7 +40,7 @@ interface Followed {
   readonly unit: string;
   /** Characters up to the end of its first occurrence. */
   readonly firstEnd: number;
-  /** Characters that repeated it so far. */
+  /** How many characters have repeated it so far. */
   repeated: number;
   /** Characters that must repeat it until it counts. */
   readonly limit: number;

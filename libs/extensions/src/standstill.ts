@@ -3,7 +3,7 @@ import type { ExtensionCall } from '@conclave/strategies';
 
 /** Milliseconds between two signs of life of the main thread. */
 const longestBeatMs = 1_000;
-/** Cells that both threads share: signs of life so far, and bytes of the text that names what is under way; 0 = nothing. */
+/** Cells shared by both threads: the number of signs of life, and the length in bytes of the text that names the running call (0: none). */
 const [beats, length] = [0, 1];
 const textBytes = 4_096;
 

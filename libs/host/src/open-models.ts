@@ -112,8 +112,8 @@ const known = (models: Loaded['configuration']['models']): NonNullable<Providers
   );
 
 /**
- * Combines the lists of models; includes the demo only if there is no other. A run contains the models that its gateway chose, so a process
- * that searched at another moment still reaches the demo and any usual local server by name.
+ * Combines the lists of models; lists the demo only if there is no other. The gateway chooses the models of a run, so a process whose own
+ * search found others must still reach the demo and the usual local servers by name.
  */
 function joined(
   real: Models,

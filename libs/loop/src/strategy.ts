@@ -36,7 +36,7 @@ export interface Limits {
   readonly threshold?: number;
 }
 
-/** A strategy's view of a run. `budget` and `lastRound` are null if the result must not depend on the clock. */
+/** A strategy's view of a run. If the result must not depend on the clock, `budget` is null and `lastRound` false. */
 export interface View<Own = unknown> {
   readonly run: RunState;
   readonly own: Own;

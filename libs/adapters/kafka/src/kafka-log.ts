@@ -180,7 +180,7 @@ function markOf(raw: Buffer): StoreMark {
 
 /**
  * Records between the committed position and the end, for topics with a committed offset and for `subscribed` ones.
- * Parameters include the prefix; returned topics do not.
+ * The topics given to it have the prefix; those it returns do not.
  */
 async function groupLag(admin: Admin, groupId: string, subscribed: readonly string[], prefix: string): Promise<readonly Lag[]> {
   return readFromCluster(`Reading the position of ${groupId}`, async () => {

@@ -61,7 +61,7 @@ export class Commits {
     private readonly ttl: StoreTtl,
     private readonly hooks: CommitHooks,
     private readonly now: () => Promise<number>,
-    /** Whether the data that ended runs leave may be packed. */
+    /** Whether the data left by ended runs may be packed. */
     private readonly packs: () => boolean,
   ) {}
 

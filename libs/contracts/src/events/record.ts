@@ -44,7 +44,7 @@ export const RunCompleted = defineEvent({
     outcome: Outcome,
     rule: RuleId.nullable().describe('row of the decision table that ended it; null for an abort'),
     reason: z.string().describe('why it stopped, one sentence for people'),
-    reasonCode: z.string().describe('closed code, such as `sufficient`, `assessment_unreadable`, `budget_calls`, `composer_failed`'),
+    reasonCode: z.string().describe('closed code, such as `sufficient`, `assessment_unreadable`, `budget_model_calls`, `composer_failed`'),
     assessed: z
       .boolean()
       .optional()

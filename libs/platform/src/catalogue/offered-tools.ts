@@ -29,7 +29,7 @@ export function offeredTools(
   );
 }
 
-/** A sentence on the tools that may change something and that no template may call; an empty list if there are no such tools. */
+/** One sentence that names the tools that may change something and that no template may call; an empty list if there are none. */
 export function withheldTools(offered: readonly ToolOffer[], templates: readonly Pick<Template, 'tools'>[]): readonly string[] {
   const given = new Set(templates.flatMap(({ tools = [] }) => tools.map(({ name }) => name)));
   const names = offered.flatMap(({ name, readOnly }) => (readOnly === true || given.has(name) ? [] : [name]));

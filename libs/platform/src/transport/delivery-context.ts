@@ -19,7 +19,7 @@ export class DeliveryContext extends BaseRpcContext<[Delivery]> {
   get logger(): Logger {
     return (this.own ??= this.makeLogger());
   }
-  /** Aborts when the process shuts down and its grace period is over, or when another process owns the record. */
+  /** Aborts when the process shuts down and its grace period is over. */
   get signal(): AbortSignal {
     return this.delivery.signal;
   }

@@ -81,7 +81,7 @@ export interface RetryPolicy {
   readonly backoffMs: number;
   /** Upper bound of the wait, also of one that a failure asks for (`retryAfterMs`); default 10,000. */
   readonly maxBackoffMs: number;
-  /** Deliveries that ended with the death of the process before the record is dead-lettered without running; default 3. */
+  /** How many deliveries may end with the death of the process; after that the record is dead-lettered without being run. Default 3. */
   readonly processDeaths: number;
 }
 

@@ -68,7 +68,7 @@ export function storedEntry({ value, ttlMs, tags }: Pick<CacheWrite, 'value' | '
   return { text, ttlMs: wholeMs(ttlMs), tags: [...new Set(tags)].sort() };
 }
 
-/** A time to live in whole milliseconds, at least one. Throws RangeError unless it is above 0. */
+/** Rounds a time to live up to whole milliseconds. Throws RangeError unless it is above 0. */
 export function wholeMs(ms: number): number {
   if (!(ms > 0 && ms <= Number.MAX_SAFE_INTEGER / 2)) throw new RangeError(`${ms} is not a valid time to live in milliseconds.`);
   return Math.ceil(ms);

@@ -46,7 +46,7 @@ export interface RebuildStore extends RebuildOptions {
   /** Every topic with events, without prefix. */
   readonly topics: readonly string[];
   readonly recovery: Recovery;
-  /** The mark beside the log. */
+  /** The store's identity mark as the log has it. */
   readonly mark: StoreMark;
   /** Milliseconds since 1970. */
   readonly now: number;

@@ -22,7 +22,7 @@ export interface ReadTriple {
 
 /** Most triples of one answer. */
 export const mostTriples = 8;
-/** Characters of an answer that are read: its beginning says what it is about. */
+/** How many characters of an answer are read; its beginning says what it is about. */
 const answerCharacters = 1_800;
 const questionCharacters = 600;
 const namedSources = 8;

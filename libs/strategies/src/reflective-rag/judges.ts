@@ -89,7 +89,7 @@ const synthesis: AskedJudge<Own> = {
     const { run } = view;
     const open = run.ending && run.ending.outcome !== 'completed' ? run.gap || missingIn(view) : null;
     const input = synthesisInput({ ...view, own: committeeOwn }, open);
-    // In the order of the ledger, in which the verdict on them was requested.
+    // In ledger order, as when the verdict was requested.
     return input.kind === 'synthesis' ? { ...input, facts: [...currentFacts(run.memory)], onlyKnown: true } : input;
   },
   take: (own, { result, why, ...verdict }, { run }, ref) => {

@@ -136,7 +136,7 @@ function inAside({ text, tokens }: Sentence, name: Name, place: number): boolean
   return /,[^,]*$/.test(before) && (between.match(/,/g) ?? []).length % 2 === 1;
 }
 
-/** "A's brother was born": the subject is not A, unless the relation follows directly, as in "A's birthplace". */
+/** In "A's brother was born", A is not the subject; in "A's birthplace" it is, because the relation follows directly. */
 function ownsSomethingElse({ tokens }: Sentence, name: Name, place: number): boolean {
   return tokens[name.to]!.possessive && tokens.slice(name.to + 1, place).some((token) => !auxiliaries.has(token.lower));
 }

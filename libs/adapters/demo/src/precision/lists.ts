@@ -289,14 +289,14 @@ function equationIn(question: string): ListedCall | null {
   if (!written || (written.match(/\p{L}{2,}/gu) ?? []).length > 0) return null;
   const letters = new Set(written.toLowerCase().match(/[a-z]/g) ?? []);
   const variable = found?.[1] ?? found?.[3] ?? found?.[4] ?? [...letters][0];
-  // A decimal comma cannot be a separator here.
+  // Between digits a comma is a decimal comma here: an equation has no lists.
   const plain = written.replace(/(?<=\d),(?=\d)/g, '.').trim();
   return letters.size === 1 && variable
     ? { tool: 'solve_equation', args: { equation: plain, variable: variable.toLowerCase() }, asks: variable.toLowerCase() }
     : null;
 }
 
-/** Whether an amount of one currency is asked for in another, which needs a rate that no tool has. */
+/** Whether the question asks to convert an amount into another currency. No tool has exchange rates. */
 export function needsRate(question: string): boolean {
   const found = currencies.filter(([sign]) => new RegExp(sign.source, 'iu').test(question));
   return (

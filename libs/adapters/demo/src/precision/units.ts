@@ -34,7 +34,7 @@ const articles: ReadonlySet<string> = new Set('a an one per ein eine einem einer
 /** Words before the unit that is asked for, as in "how many seconds". */
 const isAsked = /^(?:many|viele|wieviele|combien|cuántos|cuántas|cuantos|cuantas|de|d')$/;
 
-/** How many of the smaller unit make the larger one: an amount such as 5 ft 11 in is one amount. */
+/** How many of the smaller unit make one of the larger, so that 5 ft 11 in is read as one amount. */
 const within: Readonly<Record<string, readonly [smaller: string, many: number]>> = {
   ft: ['in', 12],
   lb: ['oz', 16],

@@ -82,7 +82,7 @@ function furtherCalculation(question: string, before: string, answer: string): s
   return askedIn(again) === null ? null : again;
 }
 
-/** "In which town was X born?" asked with `when`: replaces everything before the first auxiliary. */
+/** Asks "In which town was X born?" with another question word: replaces everything before the first auxiliary verb. */
 function withOtherAsking(question: string, word: string): string | null {
   const verb = tokensOf(question).find(({ lower }) => auxiliaries.has(lower));
   return verb ? `${word.charAt(0).toUpperCase()}${word.slice(1)} ${question.slice(verb.start)}` : null;

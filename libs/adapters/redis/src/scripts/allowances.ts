@@ -200,7 +200,7 @@ return 1
 `,
 );
 
-/** `learns`: whether the spending of the work is representative of its kind. `isEnd` is '0' when only a charge is added. */
+/** `learns`: whether the spending of this work counts towards the estimate for its kind. `isEnd` is '0' when only a charge is added. */
 export const settleAllowance = script<number>(
   'settle-allowance',
   `${allowances}

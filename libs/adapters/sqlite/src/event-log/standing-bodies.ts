@@ -106,8 +106,8 @@ export class StandingBodies {
 }
 
 /**
- * The record of an event without the part for which the hole stands; null if that part occurs more than once, or if the record would still be
- * large.
+ * The record of an event with a placeholder for one part. Null if that part occurs more than once, or if the record would be large even
+ * without it.
  */
 function cut(parted: Event, place: readonly string[]): (EncodedRecord & { readonly part: string }) | null {
   let isSmall = true;

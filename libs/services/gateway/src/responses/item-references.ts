@@ -8,8 +8,8 @@ import { itemsOf } from './responses-request.js';
 const idOfItem = /^(?:msg|fc|item)_([A-Za-z0-9]+(?:-\d{1,9})?)(?:_(?:in)?\d{1,6})?$/;
 
 /**
- * Items that a client names instead of sending them. SDKs do so by default for what a stored response contains: Vercel's provider names every earlier
- * answer.
+ * Items that a client refers to by id instead of sending them. SDKs do this by default for items of a stored response; Vercel's provider does it
+ * for every earlier answer.
  */
 @Injectable()
 export class ItemReferences {

@@ -131,7 +131,7 @@ const toolOf = ({ tool: { type, name, ...rest }, namespace }: ReturnType<typeof 
   function: present({ name: chatName(name, namespace), ...rest }),
 });
 
-/** The choice of a request. The tools among which a model may choose become its only tools, because few servers know such a choice. */
+/** The tool choice of a request. If it allows only some tools, these become its only tools, because few servers support such a restriction. */
 function chosenIn(choice: ResponseRequest['tool_choice']): {
   readonly choice: ResponseRequest['tool_choice'];
   readonly allowed: ReadonlySet<unknown> | null;

@@ -6,7 +6,7 @@ import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
 /** Placeholder after the last fork of a deleted run, which blocks further ones. */
 const closed = 'erased';
 
-/** Records which runs were forked or rerun from which: each occupies a numbered place of the run it begins with. */
+/** Records from which run each fork or rerun was made: each takes a numbered place under its original run. */
 @Injectable()
 export class ForkLinks {
   constructor(

@@ -4,7 +4,7 @@ import { Failure, makeEvent, SettingChanged } from '@conclave/contracts';
 import { traceparentFor } from '@conclave/platform';
 import { EVENT_LOG, STATE, type EventLog, type StateStore } from '@conclave/ports';
 
-/** Most attempts at a change while the same setting changes concurrently. */
+/** How often a change is attempted while others change the same setting. */
 const tries = 5;
 
 export interface SettingChange {

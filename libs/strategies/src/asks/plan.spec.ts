@@ -25,6 +25,14 @@ describe('the ask for a plan', () => {
     // Several servers refuse a schema with this keyword.
     expect(JSON.stringify(schema)).not.toContain('propertyNames');
   });
+  it('demands a follow-up in full words in the first plan', () => {
+    const required = (conversation: readonly object[], gap: object | null) =>
+      planAsk.call!.json!({ gap, request: { conversation, template: { experts: { general: {} }, capabilities: [] } } } as never).json_schema
+        .schema;
+    expect(required([{}], null)).toMatchObject({ required: ['tasks', 'search_question'] });
+    expect(required([], null)).toMatchObject({ required: ['tasks'] });
+    expect(required([{}], {})).toMatchObject({ required: ['tasks'] });
+  });
   it('makes the form once for the same capabilities, and lists no more names than servers accept', () => {
     expect(formOf({ law: {} }, [])).toBe(formOf({ law: {} }, []));
     const many = Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`c${n}`, {}]));

@@ -4,7 +4,7 @@ import { noUsage } from '@conclave/contracts';
 import type { RunState, TaskState } from '@conclave/loop';
 import { anyRoom } from '../asks/ask.js';
 import { synthesisAsk } from '../asks/synthesis.js';
-import { gapInput, synthesisInput, taskInput as inputOf } from './context.js';
+import { criticInput, gapInput, hintsInput, scoreInput, synthesisInput, taskInput as inputOf, thinkingInput } from './context.js';
 import { ledgerAnswer, roundSummary } from './ledger.js';
 import { initialOwn, type CommitteeView, type Own } from './own.js';
 import { Scenario } from '../testing/scenario.js';
@@ -84,6 +84,28 @@ function runWith({ facts = [], searchQuestion = null, tasks = {}, epoch = 0, gap
 const taskInput = (view: CommitteeView, task: TaskState) => inputOf(view, '', task);
 const findings = (view: CommitteeView, epoch: number) => roundSummary({ ...view, run: { ...view.run, epoch } }, []).findings;
 const synthesis = (view: CommitteeView) => synthesisInput(view, null) as Extract<TaskInput, { kind: 'synthesis' }>;
+
+describe('a judge that does not see the conversation', () => {
+  const conversation = [
+    { role: 'user' as const, content: 'Tell me about the Gull Bridge.' },
+    { role: 'assistant' as const, content: 'It turns.' },
+  ];
+  const asked = (view: CommitteeView) => [
+    gapInput(view, null),
+    hintsInput(view, []),
+    scoreInput(view, []),
+    thinkingInput(view),
+    criticInput(view, { text: 'There.', sources: [], insight: null, cutShort: false, epoch: 0 }, []),
+  ];
+
+  it('gets a follow-up in full words, or with the question before it', () => {
+    for (const input of asked(runWith({ conversation, searchQuestion: 'Where is the Gull Bridge?' })))
+      expect(input).toMatchObject({ question: 'Where is the Gull Bridge?' });
+    for (const input of asked(runWith({ conversation })))
+      expect(input).toMatchObject({ question: 'Where is it?\nThe user asked before: "Tell me about the Gull Bridge."' });
+    for (const input of asked(runWith({ searchQuestion: 'Other words?' }))) expect(input).toMatchObject({ question: 'Where is it?' });
+  });
+});
 
 describe('the input of an expert', () => {
   it('includes images only for the one that can see, and files for everybody', () => {

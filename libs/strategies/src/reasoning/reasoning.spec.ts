@@ -2,7 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import type { RuleId, TaskDispatched, Template } from '@conclave/contracts';
 import { oneCall, Scenario } from '../testing/scenario.js';
 import { reasoning } from './reasoning.js';
-import type { Decision } from './values.js';
+import { anyRoom } from '../asks/ask.js';
+import { prepareQuestion } from './asks.js';
+import type { Decision, PrepareInput } from './values.js';
 
 const tools = [
   { name: 'stock.count', description: 'Counts', signature: 'item: string', repeatable: true, readOnly: true },
@@ -69,6 +71,29 @@ const inputOf = (scenario: Scenario, capability: string): Record<string, unknown
       .filter((event): event is TaskDispatched => event.type === 'TaskDispatched')
       .findLast(({ data }) => data.capability === capability)!.data.input as { values: Record<string, unknown> }
   ).values;
+
+describe('a follow-up', () => {
+  const conversation = [
+    { role: 'user', content: 'Tell me about the Gull Bridge.' },
+    { role: 'assistant', content: 'It turns.' },
+  ];
+
+  it('is searched with the question before it, which every phase after the plan is shown', () => {
+    const r = run();
+    r.requested(r.meant(), { origin: 'runs', goal: 'Who built it?', conversation } as never);
+    const inputOf = (capability: string): unknown =>
+      r.outputs
+        .filter((event): event is TaskDispatched => event.type === 'TaskDispatched')
+        .find(({ data }) => data.capability === capability)!.data.input;
+    expect(inputOf('recall')).toMatchObject({ values: { query: 'Tell me about the Gull Bridge. Who built it?' } });
+    r.result('memory', { output: { kind: 'evidence', facts: [] } });
+    r.steps(1, 'research');
+    const { values } = inputOf('judge.prepare') as { values: PrepareInput };
+    expect(values.before).toEqual(['Tell me about the Gull Bridge.']);
+    const shown = prepareQuestion.ask.prompt({ kind: 'values', values } as never, anyRoom).map(({ content }) => content);
+    expect(shown.join('\n')).toContain('The user asked before: "Tell me about the Gull Bridge."');
+  });
+});
 
 describe('the decision table of reasoning', () => {
   it('D5 continues with the plan while steps are clean, also a partial one; D3 ends it when all are done and the last is good', () => {

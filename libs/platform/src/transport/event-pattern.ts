@@ -2,7 +2,8 @@ import { EventPattern as nestEventPattern } from '@nestjs/microservices';
 import type { EventType } from '@conclave/contracts';
 
 /**
- * Nest's `@EventPattern` for declared events: an undeclared name does not compile, and the handler may type its context as
+ * Nest's `@EventPattern` for declared events, one or several: an undeclared name does not compile, and the handler may type its context as
  * `DeliveryContext` (Nest's own type only allows `unknown`).
  */
-export const EventPattern = (pattern: EventType | `dead:${EventType}`): MethodDecorator => nestEventPattern<string>(pattern);
+export const EventPattern = (...patterns: readonly (EventType | `dead:${EventType}`)[]): MethodDecorator =>
+  nestEventPattern<readonly string[]>(patterns);

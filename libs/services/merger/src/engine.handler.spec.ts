@@ -62,7 +62,7 @@ describe('a terminal event that is published twice', () => {
     const first = new EngineHandler(stores.connect('first').state, noProbe, permitKey);
     await stores.runs.accept({ header, retryKey: null, openLimit: 5 });
     const heir = new EngineHandler(stores.connect('heir').state, noProbe, permitKey);
-    const ends = [await first.onCommand(command('abort')), await heir.onCommand(command('abort'))].map((outputs) =>
+    const ends = [await first.onInput(command('abort')), await heir.onInput(command('abort'))].map((outputs) =>
       (outputs as readonly Event[]).find(({ type }) => type === 'RunCompleted')!,
     );
     expect(ends[1]).toEqual(ends[0]);
@@ -73,7 +73,7 @@ describe('a terminal event that is published twice', () => {
 
 describe('the handler of the engine', () => {
   it('ends a run whose request could never be applied, using its header', async () => {
-    expect(await engine().onCommand(command('abort'))).toMatchObject([
+    expect(await engine().onInput(command('abort'))).toMatchObject([
       { type: 'RunCompleted', data: { outcome: 'failed', question: 'What?', failure: { code: 'RECORD_DEAD' } } },
       { type: 'StepRecorded' },
     ]);
@@ -87,11 +87,11 @@ describe('the handler of the engine', () => {
   });
 
   it('begins a run from its header when a command arrived first, and publishes its request, which the sweep considers published', async () => {
-    expect(await engine().onCommand(command('cancel'))).toMatchObject([
+    expect(await engine().onInput(command('cancel'))).toMatchObject([
       { type: 'RunCompleted', data: { outcome: 'cancelled' } },
       { type: 'StepRecorded' },
     ]);
-    const [request, recorded, ...more] = (await engine().onCommand(command('pause'))) as readonly Event[];
+    const [request, recorded, ...more] = (await engine().onInput(command('pause'))) as readonly Event[];
     expect(request).toMatchObject({ type: 'PlanRequested', id: runId });
     expect(recorded).toMatchObject({ type: 'StepRecorded', data: { request: { id: runId } } });
     expect(more).toEqual([]);
@@ -99,14 +99,14 @@ describe('the handler of the engine', () => {
 
   it('postpones for a minute inputs of a run that was never accepted', async () => {
     const unknown = { ...command('cancel'), runId: 'run_unknown0' };
-    expect(await engine().onCommand(unknown)).toEqual({ deferMs: expect.any(Number) });
-    await expect(engine(undefined, 70_000).onCommand(unknown)).rejects.toThrow('came before its run had begun');
+    expect(await engine().onInput(unknown)).toEqual({ deferMs: expect.any(Number) });
+    await expect(engine(undefined, 70_000).onInput(unknown)).rejects.toThrow('came before its run had begun');
   });
 
   it('does not count contention for a run as a failure of the record', async () => {
     const busy = engine(() => Promise.reject(new Failure('COMMIT_CONFLICT')));
-    expect(await busy.onCommand(command('cancel'))).toEqual({ deferMs: expect.any(Number) });
+    expect(await busy.onInput(command('cancel'))).toEqual({ deferMs: expect.any(Number) });
     const broken = engine(() => Promise.reject(new Failure('STORE_UNAVAILABLE')));
-    await expect(broken.onCommand(command('cancel'))).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    await expect(broken.onInput(command('cancel'))).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
   });
 });

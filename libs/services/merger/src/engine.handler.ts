@@ -28,41 +28,13 @@ export class EngineHandler {
     @Inject(PERMIT_KEY) private readonly permitKey: PermitKey,
   ) {}
 
-  @EventPattern('PlanRequested')
-  onRequest(@Payload() event: EngineInput, @Ctx() context?: DeliveryContext): Promise<HandlerOutcome> {
-    return this.take(event, context);
-  }
-  @EventPattern('PlanCreated')
-  onPlan(@Payload() event: EngineInput, @Ctx() context?: DeliveryContext): Promise<HandlerOutcome> {
-    return this.take(event, context);
-  }
-  @EventPattern('ResultReady')
-  onResult(@Payload() event: EngineInput, @Ctx() context?: DeliveryContext): Promise<HandlerOutcome> {
-    return this.take(event, context);
-  }
-  @EventPattern('TimerFired')
-  onTimer(@Payload() event: EngineInput, @Ctx() context?: DeliveryContext): Promise<HandlerOutcome> {
-    return this.take(event, context);
-  }
-  @EventPattern('CommandIssued')
-  onCommand(@Payload() event: CommandIssued, @Ctx() context?: DeliveryContext): Promise<HandlerOutcome> {
+  @EventPattern('PlanRequested', 'PlanCreated', 'ResultReady', 'TimerFired', 'CommandIssued')
+  onInput(@Payload() event: EngineInput, @Ctx() context?: DeliveryContext): Promise<HandlerOutcome> {
     return this.take(event, context);
   }
 
-  @EventPattern('dead:PlanRequested')
-  onDeadRequest(@Payload() dead: Dead): Promise<readonly Event[]> {
-    return abortRun(dead.event, this.state, dead.reason);
-  }
-  @EventPattern('dead:PlanCreated')
-  onDeadPlan(@Payload() dead: Dead): Promise<readonly Event[]> {
-    return abortRun(dead.event, this.state, dead.reason);
-  }
-  @EventPattern('dead:ResultReady')
-  onDeadResult(@Payload() dead: Dead): Promise<readonly Event[]> {
-    return abortRun(dead.event, this.state, dead.reason);
-  }
-  @EventPattern('dead:TimerFired')
-  onDeadTimer(@Payload() dead: Dead): Promise<readonly Event[]> {
+  @EventPattern('dead:PlanRequested', 'dead:PlanCreated', 'dead:ResultReady', 'dead:TimerFired')
+  onDead(@Payload() dead: Dead): Promise<readonly Event[]> {
     return abortRun(dead.event, this.state, dead.reason);
   }
 

@@ -74,15 +74,15 @@ function engine() {
 describe("the engine's records of its steps", () => {
   it('suffice to replay a run from its request to an abort', async () => {
     const { handler, steps } = engine();
-    await handler.onRequest(request);
-    await handler.onCommand(abort);
+    await handler.onInput(request);
+    await handler.onInput(abort);
     expect(steps.map(({ request: unapplied }) => unapplied)).toEqual([undefined, undefined]);
     expect(replay(runId, steps, { strategyOf, chainHash, stateHash })).toEqual({ kind: 'same', steps: 2, ended: true });
   });
 
   it('suffice to replay an abort of a run whose request was never applied', async () => {
     const { handler, steps } = engine();
-    await handler.onCommand(abort);
+    await handler.onInput(abort);
     expect(steps).toMatchObject([{ input: { id: abort.id, time: 2 }, request: { id: runId, type: 'PlanRequested', time: 1 } }]);
     expect(replay(runId, steps, { strategyOf, chainHash, stateHash })).toEqual({ kind: 'same', steps: 1, ended: true });
     const [{ request: _request, ...without }] = steps as [StepRecorded['data']];

@@ -177,13 +177,8 @@ export class PlannerHandler {
     return this.plan(gap.first ? { ...planning, gap: null } : planning);
   }
 
-  @EventPattern('dead:PlanRequested')
-  onDeadRequest(@Payload() dead: { event: Event; reason: DeadReason }): Promise<readonly Event[]> {
-    return abortRun(dead.event, this.state, dead.reason);
-  }
-
-  @EventPattern('dead:GapDetected')
-  onDeadGap(@Payload() dead: { event: Event; reason: DeadReason }): Promise<readonly Event[]> {
+  @EventPattern('dead:PlanRequested', 'dead:GapDetected')
+  onDead(@Payload() dead: { event: Event; reason: DeadReason }): Promise<readonly Event[]> {
     return abortRun(dead.event, this.state, dead.reason);
   }
 

@@ -22,8 +22,9 @@ import {
 } from '@conclave/platform';
 import { ExpertsModule } from '@conclave/service-experts';
 import { GraphIngestModule } from '@conclave/service-graph-ingest';
-import { LearningModule, MergerModule, runFolding, webhookService } from '@conclave/service-merger';
+import { LearningModule, MergerModule, runFolding } from '@conclave/service-merger';
 import { PlannerModule } from '@conclave/service-planner';
+import { webhookService } from '@conclave/service-webhooks';
 
 export interface OpenSystemOptions {
   readonly loaded: Loaded;

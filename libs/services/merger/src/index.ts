@@ -4,4 +4,3 @@ export { LearningHandler } from './learning/learning.handler.js';
 export { LearningModule } from './learning/learning.module.js';
 export { MergerModule } from './merger.module.js';
 export { runFolding } from './run-folding.js';
-export { webhookService, WebhooksModule } from './webhooks/webhooks.module.js';

@@ -42,8 +42,9 @@ import {
 import { ExpertsModule } from '@conclave/service-experts';
 import { Acceptance, Commands, Documents, GatewayModule, StreamHub } from '@conclave/service-gateway';
 import { GraphIngestModule } from '@conclave/service-graph-ingest';
-import { LearningModule, MergerModule, WebhooksModule } from '@conclave/service-merger';
+import { LearningModule, MergerModule } from '@conclave/service-merger';
 import { PlannerModule } from '@conclave/service-planner';
+import { WebhooksModule } from '@conclave/service-webhooks';
 import { gatewayOptions } from './gateway-options.js';
 import { Assembled, callHook } from './light-injector.js';
 import { quietMetrics } from './quiet-metrics.js';

@@ -1,0 +1,1 @@
+export { webhookService, WebhooksModule } from './webhooks.module.js';

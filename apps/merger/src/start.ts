@@ -1,6 +1,7 @@
 import { runProcess } from '@conclave/host';
 import { forgetsAtEnd, type OpenProbe } from '@conclave/platform';
-import { LearningModule, MergerModule } from '@conclave/service-merger';
+import { LearningModule } from '@conclave/service-learning';
+import { MergerModule } from '@conclave/service-merger';
 import { webhookService } from '@conclave/service-webhooks';
 
 /** Runs the service until a signal ends it. Only tests pass a probe. */

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { openSqlite, type Sqlite } from '@conclave/adapter-sqlite';
 import { KnowledgeProposed, makeEvent, noUsage, RunCompleted } from '@conclave/contracts';
 import { silentLogger, type DeliveryContext } from '@conclave/platform';
-import { LearningHandler } from '@conclave/service-merger';
+import { LearningHandler } from '@conclave/service-learning';
 import { observationsToSkip, skippedBelow, thompsonOrder, type RandomSource } from '@conclave/service-planner';
 
 const [tenant, category] = ['acme', 'general'];

@@ -22,7 +22,8 @@ import {
 } from '@conclave/platform';
 import { ExpertsModule } from '@conclave/service-experts';
 import { GraphIngestModule } from '@conclave/service-graph-ingest';
-import { LearningModule, MergerModule, runFolding } from '@conclave/service-merger';
+import { LearningModule } from '@conclave/service-learning';
+import { MergerModule, runFolding } from '@conclave/service-merger';
 import { PlannerModule } from '@conclave/service-planner';
 import { webhookService } from '@conclave/service-webhooks';
 

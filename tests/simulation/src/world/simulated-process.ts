@@ -42,7 +42,8 @@ import {
 import { ExpertsModule } from '@conclave/service-experts';
 import { Acceptance, Commands, Documents, GatewayModule, StreamHub } from '@conclave/service-gateway';
 import { GraphIngestModule } from '@conclave/service-graph-ingest';
-import { LearningModule, MergerModule } from '@conclave/service-merger';
+import { LearningModule } from '@conclave/service-learning';
+import { MergerModule } from '@conclave/service-merger';
 import { PlannerModule } from '@conclave/service-planner';
 import { WebhooksModule } from '@conclave/service-webhooks';
 import { gatewayOptions } from './gateway-options.js';

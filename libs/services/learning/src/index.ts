@@ -1,0 +1,2 @@
+export { LearningHandler } from './learning.handler.js';
+export { LearningModule } from './learning.module.js';

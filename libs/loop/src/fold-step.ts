@@ -2,7 +2,7 @@ import { orAbsent } from './absent-strategy.js';
 import { nextDue } from './due.js';
 import { foldFacts } from './fold.js';
 import { restoredFacts } from './recorded-facts.js';
-import type { RecordedStep } from './replay.js';
+import type { RecordedStep } from './recorded-step.js';
 import type { RunState } from './state.js';
 import type { Strategies } from './view.js';
 

@@ -2,7 +2,7 @@ import type { Fork, RunFact, RequestedTask } from '@conclave/contracts';
 import { ranMs } from './budget.js';
 import { foldStep } from './fold-step.js';
 import { restoredFacts } from './recorded-facts.js';
-import type { RecordedStep } from './replay.js';
+import type { RecordedStep } from './recorded-step.js';
 import type { RunState } from './state.js';
 import type { Strategies } from './view.js';
 

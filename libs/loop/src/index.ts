@@ -24,16 +24,7 @@ export {
   dedupe,
 } from './plan-rules.js';
 export { recordedFacts, restoredFacts, toldFacts } from './recorded-facts.js';
-export {
-  type HashedStep,
-  inputOf,
-  type RecordedStep,
-  Replay,
-  replay,
-  type Replayed,
-  type ReplayOptions,
-  type StepTrace,
-} from './replay.js';
+export { type HashedStep, inputOf, type RecordedStep } from './recorded-step.js';
 export { type Command, isJudge, judgeName, type RunState, statusOf, tasksOf, type TaskState } from './state.js';
 export { StrategyFault } from './strategy-fault.js';
 export type { Judge, Limits, Move, Strategy, Verdict, View } from './strategy.js';

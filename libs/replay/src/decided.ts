@@ -1,5 +1,5 @@
-import type { Replayed } from '@conclave/loop';
 import type { MemberDifference, RequestDifference } from './differences.js';
+import type { Replayed } from './replay.js';
 
 export interface OutputDifference {
   readonly kind: 'output';

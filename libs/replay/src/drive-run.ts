@@ -9,11 +9,12 @@ import {
   type RunCompleted,
   type TaskDispatched,
 } from '@conclave/contracts';
-import { canonicalJson, Replay, runCapability, type StepResult } from '@conclave/loop';
+import { canonicalJson, runCapability, type StepResult } from '@conclave/loop';
 import { inOrder, RunClock, type Decided, type Difference, type OutputDifference } from './decided.js';
 import { membersThatDiffer } from './differences.js';
 import { driveWork, type HandledWork } from './drive-work.js';
 import type { Recording } from './recording.js';
+import { Replay } from './replay.js';
 import { todaysCode, type TodaysCode } from './todays-code.js';
 
 export interface ReplayCounts {

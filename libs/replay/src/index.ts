@@ -5,5 +5,6 @@ export { recoveredText } from './recovery/recovered-text.js';
 export { readRuns } from './read-runs.js';
 export { byRunFirst, RunRange } from './run-range.js';
 export { Recording } from './recording.js';
+export { Replay, replay } from './replay.js';
 export { replayedText } from './replayed-text.js';
 export { todaysCode, type TodaysCode } from './todays-code.js';

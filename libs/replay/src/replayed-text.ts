@@ -1,9 +1,9 @@
 import { counted, depthOf } from '@conclave/contracts';
-import type { StepTrace } from '@conclave/loop';
 import { short } from '@conclave/platform';
 import type { Difference, OutputDifference } from './decided.js';
 import type { LineDifference, MemberDifference } from './differences.js';
 import type { ReplayCounts, ReplayedRun } from './drive-run.js';
+import type { StepTrace } from './replay.js';
 
 const lineLength = 200;
 

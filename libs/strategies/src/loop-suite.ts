@@ -1,3 +1,3 @@
 /** Runs of the engine driven by hand, for evaluations. */
 export { guards, scriptedRuns, visibleText, type ScriptedRun } from './testing/scripted-runs.js';
-export { oneCall, research, runId, Scenario } from './testing/scenario.js';
+export { expert, oneCall, research, runId, Scenario } from './testing/scenario.js';

@@ -18,12 +18,12 @@ import {
   type Event,
   type StepRecorded,
 } from '@conclave/contracts';
-import { replay, step, type EngineInput, type RunState } from '@conclave/loop';
+import { step, type EngineInput, type RunState } from '@conclave/loop';
 import { loadConfiguration } from '@conclave/platform';
 import { MemoryBlobs, MemoryBroker } from '@conclave/ports';
 import { chainHash, stateHash } from '@conclave/service-merger';
 import { expertPrompts, strategyOf } from '@conclave/strategies';
-import { rebuildStore, type Recovered } from '@conclave/replay';
+import { rebuildStore, replay, type Recovered } from '@conclave/replay';
 import { ask } from './ask.js';
 
 const home = mkdtempSync(join(tmpdir(), 'conclave-rebuild-'));

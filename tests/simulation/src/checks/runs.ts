@@ -1,5 +1,6 @@
 import { resultId, type RunCompleted, type StepRecorded, type StreamBody } from '@conclave/contracts';
-import { canonicalJson, foldStep, Replay, type RecordedStep, type RunState } from '@conclave/loop';
+import { canonicalJson, foldStep, type RecordedStep, type RunState } from '@conclave/loop';
+import { Replay } from '@conclave/replay';
 import { chainHash, stateHash } from '@conclave/service-merger';
 import { strategyOf } from '@conclave/strategies';
 import { minus, type Check, type Violation } from './check.js';

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { CommandIssued, commandId, makeEvent, PlanRequested, type Event, type StepRecorded, type Template } from '@conclave/contracts';
-import { replay, type EngineInput, type RunState } from '@conclave/loop';
+import type { EngineInput, RunState } from '@conclave/loop';
 import { noProbe } from '@conclave/platform';
 import { MemoryStores, type StateStore, type Step } from '@conclave/ports';
+import { chainHash, EngineHandler, stateHash } from '@conclave/service-merger';
 import { strategyOf } from '@conclave/strategies';
 import { PermitKey } from '@conclave/calls';
-import { EngineHandler } from './engine.handler.js';
-import { chainHash, stateHash } from './step-hash.js';
+import { replay } from './replay.js';
 
 const permitKey = new PermitKey(new MemoryStores().connect('keys').state.once);
 

@@ -3,24 +3,22 @@ import { describe, expect, it } from '@jest/globals';
 import {
   canonicalJson,
   recordedFacts,
-  Replay,
-  replay,
   type StepResult,
   type EngineInput,
   type HashedStep,
   type RecordedStep,
-  type ReplayOptions,
   type RunState,
   type Strategy,
 } from '@conclave/loop';
-import { agentic } from './committee/committee.js';
-import { expert, research, runId, Scenario } from './testing/scenario.js';
+import { strategyOf } from '@conclave/strategies';
+import { expert, research, runId, Scenario } from '@conclave/strategies/loop-suite';
+import { Replay, replay, type ReplayOptions } from './replay.js';
 
 const sha = (value: unknown): string => createHash('sha256').update(canonicalJson(value)).digest('hex').slice(0, 32);
 const stateHash = (state: RunState): string => sha(state);
 const chainHash = (before: string, { input, now, facts }: HashedStep): string => sha([before, input.id, now, input.data, facts]);
 const under = (strategy: Strategy): ReplayOptions => ({ strategyOf: () => strategy, stateHash, chainHash });
-const committee = agentic as Strategy;
+const committee: Strategy = strategyOf('agentic');
 
 /** A scenario that records its steps as in the audit topic. */
 class Recording extends Scenario {

@@ -1,14 +1,16 @@
-import { factSentence, type RunFact, specOf, type PlanRequested, type StepRecorded } from '@conclave/contracts';
-import { canonicalJson } from './canonical-json.js';
-import { step, type StepResult, type EngineInput } from './engine.js';
-import { recordedFacts } from './recorded-facts.js';
-import type { RunState } from './state.js';
-import type { Strategies } from './view.js';
-
-export type RecordedStep = StepRecorded['data'];
-type RecordedInput = RecordedStep['input'];
-/** Content of a step's hash. */
-export type HashedStep = Pick<RecordedStep, 'input' | 'request' | 'now' | 'facts'>;
+import { factSentence, type RunFact, type PlanRequested } from '@conclave/contracts';
+import {
+  canonicalJson,
+  inputOf,
+  recordedFacts,
+  step,
+  type EngineInput,
+  type HashedStep,
+  type RecordedStep,
+  type RunState,
+  type StepResult,
+  type Strategies,
+} from '@conclave/loop';
 
 /** Result of a step, as in its audit record. */
 export interface StepTrace {
@@ -220,19 +222,4 @@ function differences(was: Given, is: Given): ('facts' | 'outputs' | 'hash' | 'st
     ...(was.hash === is.hash ? [] : (['hash'] as const)),
     ...(was.stateHash === is.stateHash ? [] : (['state'] as const)),
   ];
-}
-
-const inputTypes: readonly string[] = ['PlanRequested', 'PlanCreated', 'ResultReady', 'TimerFired', 'CommandIssued'];
-
-/** The recorded event, parsed as if this version read it from its topic. Throws an Error with the reason if that fails. */
-export function inputOf(runId: string, { id, type, time, data }: RecordedInput): EngineInput {
-  const spec = specOf(type);
-  if (!spec || !inputTypes.includes(type)) throw new Error(`${type} is not an input of the engine.`);
-  const parsed = spec.schema.safeParse(data);
-  if (!parsed.success) {
-    const faults = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'data'}: ${issue.message}`);
-    throw new Error(`The data of ${id} does not fit today's ${type} (${faults.join('; ')}).`);
-  }
-  // The sender is not recorded, because no decision may depend on it.
-  return { id, type, runId, topic: spec.topic, key: runId, source: spec.from[0]!, time, data: parsed.data } as EngineInput;
 }

@@ -1,6 +1,6 @@
 import type { Fact, PlannedTask, GapVerdict } from '@conclave/contracts';
-import { actionOf } from '@conclave/loop';
 import {
+  actionOf,
   anyRoom,
   expertPrompt,
   gapAsk,

@@ -3,7 +3,7 @@ import { allowanceFor, ranMs, readBudget, reserveShare, tokensFor, wallTimeOf } 
 import type { Turning } from './turning.js';
 import { actionKey, repeatOf } from './memory.js';
 import { runCapability } from './child-runs.js';
-import { classOf } from './plan-rules.js';
+import { classOf } from './task-class.js';
 import { StrategyFault } from './strategy-fault.js';
 import { isJudge, judgeName, type RunState, type TaskState } from './state.js';
 import { viewOf } from './view.js';

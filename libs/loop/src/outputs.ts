@@ -16,7 +16,7 @@ import { budgetLeft } from './budget.js';
 import { clientToolsRef } from './client-tools.js';
 import { childCancelled, resultForParent } from './child-runs.js';
 import { currentFacts } from './memory.js';
-import { isExpert } from './plan-rules.js';
+import { isExpert } from './task-class.js';
 import type { RunState } from './state.js';
 import { viewOf, type Strategies } from './view.js';
 

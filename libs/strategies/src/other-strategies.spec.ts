@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { noUsage, type Draft, type Reading, type RuleId, type RequestedTask, type Template } from '@conclave/contracts';
-import { actionOf, type Strategy, type View } from '@conclave/loop';
+import type { Strategy, View } from '@conclave/loop';
+import { actionOf } from './plan-rules.js';
 import { expert, research, runId, Scenario } from './testing/scenario.js';
 
 const draft = ({ run }: View, text: string): Draft => ({ text, sources: [], insight: null, cutShort: false, epoch: run.epoch });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { PlannedTask } from '@conclave/contracts';
 import fc from 'fast-check';
-import { actionKey, actionOf, canonicalJson, inOrderOfNeeds, planFaults, repeatOf, dedupe } from '@conclave/loop';
+import { actionKey, canonicalJson, repeatOf } from '@conclave/loop';
+import { actionOf, inOrderOfNeeds, planFaults, dedupe } from './plan-rules.js';
 import { expert, research, Scenario, template } from './testing/scenario.js';
 
 const calculation = (id: string, args: Record<string, unknown>, changes: Partial<PlannedTask> = {}): PlannedTask => ({

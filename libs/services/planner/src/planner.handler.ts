@@ -11,7 +11,7 @@ import {
   type GapDetected,
   type PlanRequested,
 } from '@conclave/contracts';
-import { clientToolsRef, fallbackTasks, firstPlanAsked, StrategyFault } from '@conclave/loop';
+import { clientToolsRef, firstPlanAsked, StrategyFault } from '@conclave/loop';
 import { EventPattern, type DeliveryContext } from '@conclave/platform';
 import {
   defer,
@@ -46,6 +46,7 @@ import {
 } from '@conclave/calls';
 import {
   earlierQuestions,
+  fallbackTasks,
   planAsk,
   searchTextOf,
   strategyOf,

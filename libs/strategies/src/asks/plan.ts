@@ -1,6 +1,6 @@
 import { Complexity, GapDetected, PlannedTask, PlanRequested } from '@conclave/contracts';
-import { capabilitiesOf, maxEvidenceTasks, mostExperts } from '@conclave/loop';
 import * as z from 'zod';
+import { capabilitiesOf, maxEvidenceTasks, mostExperts } from '../plan-rules.js';
 import { plannerPrompt } from '../prompts/planner-prompt.js';
 import { readPlan } from '../replies/plan-reply.js';
 import type { Ask } from './ask.js';

@@ -1,6 +1,6 @@
 import { Failure, type Complexity, type PlannedTask, type TaskInputDraft, type Template } from '@conclave/contracts';
-import { planFaults } from '@conclave/loop';
 import type { ExtensionCapability } from '../extension/describe-capability.js';
+import { planFaults } from '../plan-rules.js';
 import { collections } from './collections.js';
 import type { CapabilityDeclaration, TaskSource } from './declaration.js';
 import { graph } from './graph.js';

@@ -1,9 +1,10 @@
 import type { Draft, PlanCreated, Reading } from '@conclave/contracts';
 import { noUsage } from '@conclave/contracts';
-import { fallbackTasks, dedupe, type Move } from '@conclave/loop';
+import type { Move } from '@conclave/loop';
 import * as z from 'zod';
 import type { AskingStrategy } from '../asks/asked-judge.js';
 import { faultsOfPlan } from '../capabilities/declared.js';
+import { fallbackTasks, dedupe } from '../plan-rules.js';
 import { taskInput } from './context.js';
 import { escalate, requestedTasks, withReferrals } from './experts.js';
 import { judges } from './judges.js';

@@ -1,6 +1,7 @@
 import { type Draft, type Fact, type TaskInput, type TaskInputDraft } from '@conclave/contracts';
-import { actionKey, actionOf, currentFacts, isExpert, isJudge, type TaskState } from '@conclave/loop';
+import { actionKey, currentFacts, isExpert, isJudge, type TaskState } from '@conclave/loop';
 import { inputOfTask } from '../capabilities/declared.js';
+import { actionOf } from '../plan-rules.js';
 import { asAsked, languageAsked } from '../prompts/as-asked.js';
 import { questionInFull } from '../prompts/follow-up.js';
 import { bounded, oneLine } from '../prompts/quoting.js';

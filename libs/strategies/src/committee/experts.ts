@@ -1,5 +1,6 @@
 import type { PlannedTask, RequestedTask, Template } from '@conclave/contracts';
-import { actionOf, isExpert, maxExpertTasks, tasksOf, type Move, type TaskState } from '@conclave/loop';
+import { isExpert, tasksOf, type Move, type TaskState } from '@conclave/loop';
+import { actionOf, maxExpertTasks } from '../plan-rules.js';
 import { categoryOf, confidenceOf, sureFrom, type CommitteeView } from './own.js';
 
 const profileOf = (template: Template, category: string) => template.experts[category] ?? template.experts['general'];

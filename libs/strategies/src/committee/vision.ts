@@ -1,5 +1,6 @@
 import type { Attachment, Complexity, PlannedTask, Template } from '@conclave/contracts';
-import { isExpert, mostExperts } from '@conclave/loop';
+import { isExpert } from '@conclave/loop';
+import { mostExperts } from '../plan-rules.js';
 
 export const visionCategory = 'vision';
 const capability = `expert.${visionCategory}`;

@@ -1,5 +1,5 @@
 import { Failure, StrategyId, type CommandName, type Draft } from '@conclave/contracts';
-import { dedupe, type Limits, type Strategy, type View } from '@conclave/loop';
+import type { Limits, Strategy, View } from '@conclave/loop';
 import * as z from 'zod';
 import type { AskedJudge, AskingStrategy } from '../asks/asked-judge.js';
 import { synthesisQuestion } from '../asks/questions.js';
@@ -8,6 +8,7 @@ import { synthesisInput, taskInput } from '../committee/context.js';
 import { requestedTasks } from '../committee/experts.js';
 import { currentResults, ledgerAnswer, roundSummary } from '../committee/ledger.js';
 import { failureText, initialOwn, type CommitteeView } from '../committee/own.js';
+import { dedupe } from '../plan-rules.js';
 import { guarded } from './guarded.js';
 import { unknownMembers } from './members.js';
 import type { OwnPlan, WrittenDraft, WrittenMove } from './moves.js';

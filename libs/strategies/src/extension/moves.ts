@@ -12,12 +12,13 @@ import {
   ThoughtCode,
   type RunFact,
 } from '@conclave/contracts';
-import { capabilitiesOf, runCapability, type Move, type View } from '@conclave/loop';
+import { runCapability, type Move, type View } from '@conclave/loop';
 import * as z from 'zod';
 import { faultsOf } from '../asks/json-form.js';
 import { requestedTasks } from '../committee/experts.js';
 import { capabilityOf } from '../capabilities/declared.js';
 import { initialOwn } from '../committee/own.js';
+import { capabilitiesOf } from '../plan-rules.js';
 import { jsonFault, kindOf } from './json-values.js';
 
 const taskShape = {

@@ -1,5 +1,5 @@
 import type { Template } from '@conclave/contracts';
-import { maxEvidenceTasks } from '@conclave/loop';
+import { maxEvidenceTasks } from '../plan-rules.js';
 
 /** What the planner's prompt depends on. */
 type Offering = Pick<Template, 'experts' | 'capabilities' | 'tools'>;

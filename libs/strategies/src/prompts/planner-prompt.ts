@@ -1,9 +1,10 @@
 import type { Complexity, Fact, GapDetected, PlanRequested as PlanRequestedSpec, Template } from '@conclave/contracts';
 import { dayOf, promptMarks as marks } from '@conclave/contracts';
-import { capabilitiesOf, currentFacts, isExpert, mostExperts } from '@conclave/loop';
+import { currentFacts, isExpert } from '@conclave/loop';
 import type * as z from 'zod';
 import { capabilityOf } from '../capabilities/declared.js';
 import { canSee, hasImage } from '../committee/vision.js';
+import { capabilitiesOf, mostExperts } from '../plan-rules.js';
 import { namesOf } from './attached.js';
 import { fitted, type Cut } from './fitting.js';
 import {

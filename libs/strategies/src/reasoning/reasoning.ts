@@ -1,7 +1,8 @@
 import { ReasoningOptions, type Draft, type RequestedTask } from '@conclave/contracts';
-import { actionOf, currentFacts, type Command, type Move } from '@conclave/loop';
+import { currentFacts, type Command, type Move } from '@conclave/loop';
 import type { AskingStrategy } from '../asks/asked-judge.js';
 import { inputOfTask } from '../capabilities/declared.js';
+import { actionOf } from '../plan-rules.js';
 import { bounded, oneLine } from '../prompts/quoting.js';
 import { jsonIn } from '../replies/json-reply.js';
 import { isObject } from '../replies/names.js';

@@ -1,5 +1,6 @@
 import type { Draft, PlannedTask, Reading, RequestedTask } from '@conclave/contracts';
-import { actionOf, type Limits, type Strategy, type View } from '@conclave/loop';
+import type { Limits, Strategy, View } from '@conclave/loop';
+import { actionOf } from '../plan-rules.js';
 import { research } from './scenario.js';
 
 const draft = ({ run }: View, text: string): Draft => ({ text, sources: [], insight: null, cutShort: false, epoch: run.epoch });

@@ -1,7 +1,7 @@
 import { LocalTaskId, type PlannedTask, type Template } from '@conclave/contracts';
-import { actionOf } from '@conclave/loop';
 import type { PlanSaid } from '../asks/asked-judge.js';
 import type { ParsedReply } from '../asks/ask.js';
+import { actionOf } from '../plan-rules.js';
 import { isEcho } from '../prompts/echoes.js';
 import { jsonIn } from '../replies/json-reply.js';
 import { isObject, toolOf, type Loose } from '../replies/names.js';

@@ -1,7 +1,8 @@
 import { type Draft, type PlannedTask, type TaskInputDraft, type RequestedTask } from '@conclave/contracts';
-import { actionOf, currentFacts, isJudge, type Move, type TaskState, type Verdict, type View } from '@conclave/loop';
+import { currentFacts, isJudge, type Move, type TaskState, type Verdict, type View } from '@conclave/loop';
 import type { AskedJudge, AskingStrategy } from '../asks/asked-judge.js';
 import { synthesisQuestion } from '../asks/questions.js';
+import { actionOf } from '../plan-rules.js';
 import { asAsked } from '../prompts/as-asked.js';
 import { waveAsk } from './wave-ask.js';
 import { optionsOf, WaveContent, waveFaults, WavesOptions, type KnownCall, type WaveAsked } from './wave-plan.js';

@@ -1,7 +1,8 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Failure, type Template } from '@conclave/contracts';
-import { capabilitiesOf, classOf } from '@conclave/loop';
+import { classOf } from '@conclave/loop';
 import { leaseTtlMs, loadChannel, readLoadReport, STATE, type LoadReport, type StateStore } from '@conclave/ports';
+import { capabilitiesOf } from '@conclave/strategies';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 
 /** Longest Retry-After in seconds; clients ignore longer values. */

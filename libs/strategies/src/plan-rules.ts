@@ -1,6 +1,5 @@
 import type { Complexity, PlannedTask, Template } from '@conclave/contracts';
-import { canonicalJson } from './canonical-json.js';
-import { actionKey, type Action } from './memory.js';
+import { actionKey, canonicalJson, isExpert, type Action } from '@conclave/loop';
 
 /** Maximum number of expert and evidence tasks in a moderate plan. */
 export const maxExpertTasks = 4;
@@ -10,21 +9,11 @@ export const maxEvidenceTasks = 4;
 export const mostExperts = (template: Template, complexity: Complexity): number =>
   complexity === 'trivial' ? 1 : complexity === 'complex' ? Math.max(maxExpertTasks, Object.keys(template.experts).length) : maxExpertTasks;
 
-export const isExpert = (capability: string): boolean => capability.startsWith('expert.');
-
 /** Capabilities a plan for this template may name. */
 export const capabilitiesOf = (template: Template): readonly string[] => [
   ...Object.keys(template.experts).map((category) => `expert.${category}`),
   ...template.capabilities,
 ];
-
-/** Class whose workers serve a capability: the exact entry, else the one of its first word. */
-export function classOf(template: Template, capability: string): string {
-  const word = capability.split('.')[0]!;
-  // The process that decides starts child runs; judges run in the same one.
-  const usual = word === 'expert' || word === 'judge' ? word : word === 'run' ? 'judge' : 'evidence';
-  return template.classes[capability] ?? template.classes[word] ?? usual;
-}
 
 /**
  * All faults of a plan, as sentences a model can act on; empty for a valid plan. `faultsOf` returns the faults of a single task by the

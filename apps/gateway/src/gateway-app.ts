@@ -12,8 +12,7 @@ import {
   type GatewayOptions,
   type PassageSearch,
 } from '@conclave/service-gateway';
-import { declaredCapabilities, expertPrompts, strategies, strategyOf } from '@conclave/strategies';
-import { describeRun } from '@conclave/loop';
+import { declaredCapabilities, describeRun, expertPrompts, strategies, strategyOf } from '@conclave/strategies';
 import type { Doors } from './doors.js';
 
 export interface GatewayAppOptions {

@@ -1,8 +1,8 @@
-export type { BudgetLevel } from './budget.js';
+export { without } from './absent-strategy.js';
+export { type BudgetLevel, mostUsedBudget, reserved } from './budget.js';
 export { runCapability } from './child-runs.js';
 export { clientToolsRef } from './client-tools.js';
 export { canonicalJson } from './canonical-json.js';
-export { describeRun } from './describe-run.js';
 export { overdueTasks } from './due.js';
 export { type StepResult, type EngineInput, NotBegun, step } from './engine.js';
 export { evolve, foldFacts } from './fold.js';
@@ -16,6 +16,7 @@ export { type Command, isJudge, judgeName, type RunState, statusOf, tasksOf, typ
 export { StrategyFault } from './strategy-fault.js';
 export type { Judge, Limits, Move, Strategy, Verdict, View } from './strategy.js';
 export { classOf, isExpert } from './task-class.js';
-export type { Strategies } from './view.js';
+export { usageOf } from './usage.js';
+export { type Strategies, viewOf } from './view.js';
 export { isNear, plainCharacters, textKey } from './wording.js';
-export { decisionTable } from './table.js';
+export { decisionTable, otherRules } from './table.js';

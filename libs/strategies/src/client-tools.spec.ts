@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ClientToolsAsked, CommandIssued, GapDetected, TaskDispatched, Template } from '@conclave/contracts';
-import { clientToolsRef, describeRun, firstPlanAsked, statusOf } from '@conclave/loop';
+import { clientToolsRef, firstPlanAsked, statusOf } from '@conclave/loop';
+import { describeRun } from './describe-run.js';
 import { strategies, strategyOf } from './registry.js';
 import { expert, oneCall, runId, Scenario } from './testing/scenario.js';
 

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { RunView } from '@conclave/contracts';
-import { describeRun } from '@conclave/loop';
+import { describeRun } from './describe-run.js';
 import { strategyOf } from './registry.js';
 import { expert, oneCall, research, runId, Scenario } from './testing/scenario.js';
 

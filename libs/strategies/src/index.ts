@@ -36,6 +36,7 @@ export {
   teaches,
 } from './learning/lessons.js';
 export { actionOf, capabilitiesOf, fallbackTasks } from './plan-rules.js';
+export { describeRun } from './describe-run.js';
 export { quotedFile } from './prompts/attached.js';
 export { expertPrompts } from './prompts/expert-categories.js';
 export { expertPrompt } from './prompts/expert-prompt.js';

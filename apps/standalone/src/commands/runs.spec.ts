@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { noUsage, type PlanRequested, RunView } from '@conclave/contracts';
-import { describeRun, step } from '@conclave/loop';
-import { strategyOf } from '@conclave/strategies';
+import { step } from '@conclave/loop';
+import { describeRun, strategyOf } from '@conclave/strategies';
 import { runText } from './runs.js';
 
 const used = { ...noUsage, calls: 5, prompt: 400, completion: 80 };

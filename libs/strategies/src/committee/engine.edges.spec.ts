@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { CommandIssued, commandId, makeEvent, noUsage } from '@conclave/contracts';
-import { describeRun, step } from '@conclave/loop';
+import { step } from '@conclave/loop';
+import { describeRun } from '../describe-run.js';
 import { strategyOf } from '../registry.js';
 import { expert, research, runId, Scenario } from '../testing/scenario.js';
 

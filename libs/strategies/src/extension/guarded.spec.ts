@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import * as z from 'zod';
 import { factSentence } from '@conclave/contracts';
-import { describeRun, foldStep, type RunState, type Strategies, type Strategy } from '@conclave/loop';
+import { foldStep, type RunState, type Strategies, type Strategy } from '@conclave/loop';
+import { describeRun } from '../describe-run.js';
 import { expert, research, runId, Scenario, template } from '../testing/scenario.js';
 import { describeCapability } from './describe-capability.js';
 import { describePlanAsk, describeQuestion } from './describe-question.js';

@@ -1,10 +1,9 @@
 import type { Template } from '@conclave/contracts';
-import { describeRun } from '@conclave/loop';
 import { ProviderAccess } from '@conclave/calls';
 import { silentLogger, type Probe } from '@conclave/platform';
 import type { Blobs, Embedder, EventLog, Models, RunStream, StateStore, Vectors } from '@conclave/ports';
 import type { GatewayMetrics, GatewayOptions } from '@conclave/service-gateway';
-import { strategyOf } from '@conclave/strategies';
+import { describeRun, strategyOf } from '@conclave/strategies';
 import { quietMetrics } from './quiet-metrics.js';
 import { simulatedWebhook } from './simulated-receiver.js';
 

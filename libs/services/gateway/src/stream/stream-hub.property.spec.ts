@@ -1,9 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { isTerminal, type EngineEntry, type StreamEntry } from '@conclave/contracts';
-import { describeRun } from '@conclave/loop';
 import { silentLogger } from '@conclave/platform';
 import { MemoryStores, type RunStream } from '@conclave/ports';
-import { strategyOf } from '@conclave/strategies';
+import { describeRun, strategyOf } from '@conclave/strategies';
 import fc from 'fast-check';
 import { completed } from '../__fixtures__/world.js';
 import { defaultLimits, type GatewayOptions } from '../options.js';

@@ -1,16 +1,23 @@
 import { planId, type RunView, type Source } from '@conclave/contracts';
-import { without } from './absent-strategy.js';
-import { mostUsedBudget, reserved } from './budget.js';
-import { clientToolsRef } from './client-tools.js';
-import { currentFacts } from './memory.js';
-import type { Strategy } from './strategy.js';
-import { StrategyFault } from './strategy-fault.js';
-import { statusOf, tasksOf, type RunState, type TaskState } from './state.js';
-import { otherRules } from './table.js';
-import { usageOf } from './usage.js';
-import { viewOf, type Strategies } from './view.js';
+import {
+  clientToolsRef,
+  currentFacts,
+  mostUsedBudget,
+  otherRules,
+  reserved,
+  statusOf,
+  StrategyFault,
+  tasksOf,
+  usageOf,
+  viewOf,
+  without,
+  type RunState,
+  type Strategies,
+  type Strategy,
+  type TaskState,
+} from '@conclave/loop';
 
-type View = RunView['rounds'][number]['tasks'][number];
+type TaskOfRun = RunView['rounds'][number]['tasks'][number];
 type Item = RunView['usage']['items'][number];
 
 /** A run for people, from the engine's stored state. Pure. */
@@ -102,7 +109,7 @@ function ofStrategy(run: RunState, strategies: Strategies) {
   }
 }
 
-const taskView = (id: string, task: TaskState): View => ({
+const taskView = (id: string, task: TaskState): TaskOfRun => ({
   id,
   capability: task.spec.capability,
   task: task.spec.task,

@@ -11,7 +11,6 @@ export { scoreAsk } from './asks/score.js';
 export { synthesisAsk, wantsJson } from './asks/synthesis.js';
 export { thinkingAsk } from './asks/thinking.js';
 export { addCapability, addedCapabilities, capabilityOf, declaredCapabilities } from './capabilities/declared.js';
-export { canSee, hasImage, withVision } from './committee/vision.js';
 export { answerScopeText, type CacheQuery, exactAnswerText, isWithoutHistory, planText } from './learning/cache-keys.js';
 export {
   documentsTag,
@@ -36,7 +35,6 @@ export {
   teaches,
 } from './learning/lessons.js';
 export { actionOf, capabilitiesOf, fallbackTasks } from './plan-rules.js';
-export { describeRun } from './describe-run.js';
 export { quotedFile } from './prompts/attached.js';
 export { expertPrompts } from './prompts/expert-categories.js';
 export { expertPrompt } from './prompts/expert-prompt.js';
@@ -46,6 +44,7 @@ export { userInputsText, withUserInputs } from './prompts/user-inputs.js';
 export { promptFaults, type ShippedPrompt, shippedPrompts } from './prompts/shipped.js';
 export { sureFrom } from './committee/own.js';
 export { CitedFacts, factsAsk, mostFacts, type Passage } from './decompose/facts-ask.js';
+export { describeRun } from './describe-run.js';
 export { callExtensionsBy, describedIn, EndlessCall, type ExtensionCall, type ExtensionCalls } from './extension/bounded.js';
 export { describeCapability, type ExtensionCapability, type CapabilityResult, type GivenTask } from './extension/describe-capability.js';
 export { describePlanAsk, describeQuestion } from './extension/describe-question.js';
@@ -58,3 +57,4 @@ export { unsupported, unsupportedNote } from './replies/support.js';
 export { isAbout, mayBearOn, namesTitle } from './research/about.js';
 export { freshness, freshnessOf, normalisedQuery } from './research/freshness.js';
 export { bestPassages } from './research/passages.js';
+export { canSee, hasImage, withVision } from './vision.js';

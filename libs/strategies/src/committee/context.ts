@@ -6,9 +6,9 @@ import { asAsked, languageAsked } from '../prompts/as-asked.js';
 import { questionInFull } from '../prompts/follow-up.js';
 import { bounded, oneLine } from '../prompts/quoting.js';
 import { answerLabel } from '../prompts/rendering.js';
+import { visionCategory } from '../vision.js';
 import { contradictions } from './contradictions.js';
 import { categoryOf, heard, sureFrom, type CommitteeView } from './own.js';
-import { visionCategory } from './vision.js';
 
 /** Most facts a prompt shows; the ledger and the audit keep all. */
 const factsInPrompt = 40;

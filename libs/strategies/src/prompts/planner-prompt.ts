@@ -3,8 +3,8 @@ import { dayOf, promptMarks as marks } from '@conclave/contracts';
 import { currentFacts, isExpert } from '@conclave/loop';
 import type * as z from 'zod';
 import { capabilityOf } from '../capabilities/declared.js';
-import { canSee, hasImage } from '../committee/vision.js';
 import { capabilitiesOf, mostExperts } from '../plan-rules.js';
+import { canSee, hasImage } from '../vision.js';
 import { namesOf } from './attached.js';
 import { fitted, type Cut } from './fitting.js';
 import {

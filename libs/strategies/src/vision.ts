@@ -1,6 +1,6 @@
 import type { Attachment, Complexity, PlannedTask, Template } from '@conclave/contracts';
 import { isExpert } from '@conclave/loop';
-import { mostExperts } from '../plan-rules.js';
+import { mostExperts } from './plan-rules.js';
 
 export const visionCategory = 'vision';
 const capability = `expert.${visionCategory}`;

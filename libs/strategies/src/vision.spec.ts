@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Attachment, PlannedTask, Template } from '@conclave/contracts';
-import { planFaults } from '../plan-rules.js';
+import { planFaults } from './plan-rules.js';
 import { withVision } from './vision.js';
 
 const image: Attachment = { kind: 'image', mime: 'image/png', name: null, blob: 'b', bytes: 3, url: null };

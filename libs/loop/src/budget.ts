@@ -39,11 +39,22 @@ function readingsOf(run: RunState, now: number): readonly BudgetReading[] {
   const readings: BudgetReading[] = [
     reading('model_calls', spent.calls, limits.model_calls),
     reading('tokens', spent.prompt + spent.completion, limits.tokens),
-    reading('wall_time_s', ranMs(run, now) / 1000, wallTimeOf(run)),
+    readWallTime(run, now),
     guard(spent.prompt - childPrompts(run), limits.prompt_tokens),
   ];
   if (limits.cost !== null) readings.push(reading('cost', spent.cost, limits.cost));
   return readings;
+}
+
+/**
+ * How much of the wall time is used, in seconds. Its level is compared in milliseconds, as the run's timer is set: a quotient may fall short
+ * of the share by a rounding error, and the timer would then fire again at once.
+ */
+export function readWallTime(run: RunState, now: number): BudgetReading {
+  const [ran, limit] = [ranMs(run, now), wallTimeOf(run)];
+  const reached = (share: number): boolean => ran >= limit * 1000 * share;
+  const level = reached(1) ? 'spent' : reached(reserveShare) ? 'reserve' : reached(narrowShare) ? 'narrow' : 'free';
+  return { name: 'wall_time_s', used: ran / 1000, limit, level };
 }
 
 /** Prompt tokens of child runs: no prompt of this run contains them, and each child has a guard of its own. */

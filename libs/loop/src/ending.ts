@@ -1,5 +1,5 @@
 import { type CachedAnswer, type Draft, type Ending, type FailureNote, noUsage } from '@conclave/contracts';
-import { readBudget } from './budget.js';
+import { readBudget, readWallTime } from './budget.js';
 import type { Turning } from './turning.js';
 import { budgetSentence } from './table.js';
 import { viewOf } from './view.js';
@@ -119,10 +119,12 @@ export function endsByBudget(turning: Turning): boolean {
     sayLast(turning, run.ending.reasonCode === `budget_${budget.name}` ? undefined : budgetSentence(budget));
     return true;
   }
-  if (!isSpent && !(budget.level === 'reserve' && budget.name === 'wall_time_s')) return false;
+  // Read by itself: the reserve of another budget, which does not end the run, must not hide it.
+  const over = isSpent ? budget : readWallTime(run, now);
+  if (over.level !== 'spent' && over.level !== 'reserve') return false;
   closeRound(turning);
-  const reason = budgetSentence(budget);
-  decideEnd(turning, { outcome: 'limit_reached', rule: 'D2', reason, reasonCode: `budget_${budget.name}` }, isSpent);
+  const reason = budgetSentence(over);
+  decideEnd(turning, { outcome: 'limit_reached', rule: 'D2', reason, reasonCode: `budget_${over.name}` }, isSpent);
   return true;
 }
 

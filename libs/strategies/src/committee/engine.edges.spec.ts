@@ -268,6 +268,19 @@ describe('budgets', () => {
     expect(run.completed()).toMatchObject({ outcome: 'limit_reached', rule: 'D2' });
   });
 
+  it('of wall time begin the answer at 85 % although another budget is in its reserve too, and the timer does not fire again at once', () => {
+    const run = new Scenario({ task_timeout_s: 400 });
+    run.requested({ model_calls: 10 });
+    run.planned(0, [expert('x1', 'answer'), expert('x2', 'slow')]);
+    run.result('x1', { ...answerOf('yes'), usage: { ...noUsage, calls: 8 } });
+    run.fired({ started: true });
+    run.fired();
+    expect(run.now).toBe(1_255_000);
+    expect(run.state!.due.at).toBeGreaterThan(run.now);
+    run.composed('yes');
+    expect(run.completed()).toMatchObject({ outcome: 'limit_reached', rule: 'D2', reasonCode: 'budget_wall_time_s' });
+  });
+
   it('report that a reserve was reached before they report that a budget is used up', () => {
     const run = new Scenario();
     run.requested({ model_calls: 10 });

@@ -18,7 +18,11 @@ export interface Drawn {
 export const drawnLimits = (draw: Draw): Partial<RunLimits> =>
   draw(3) > 0
     ? {}
-    : { model_calls: 1 + draw(16), concurrent_tasks: 1 + draw(3), ...(draw(2) === 0 ? { prompt_tokens: 200 + draw(2_000) } : {}) };
+    : {
+        ...{ model_calls: 1 + draw(16), concurrent_tasks: 1 + draw(3) },
+        ...(draw(2) === 0 ? { prompt_tokens: 200 + draw(2_000) } : {}),
+        ...(draw(2) === 0 ? { wall_time_s: 1 + draw(60), tokens: 140 * (2 + draw(8)) } : {}),
+      };
 
 /** Pause and resume are drawn as often as all others together: their effects are the hardest to get right. */
 const commandsDrawn: readonly CommandIssued['data']['command'][] = [
@@ -99,6 +103,8 @@ function fireNext(run: Scenario, started: boolean): void {
   if (typeof due !== 'number') return;
   if (run.now < due - 1 && run.probed(due - 1, { started }).length > 0) throw new Error(`the clock changes something before ${due}`);
   if (run.fired({ started })!.facts.length === 0) throw new Error(`the clock changes nothing at ${due}`);
+  const next = run.state!.due.at;
+  if (next !== null && next <= run.now) throw new Error(`the timer of ${due} is set to ${next} again, which is over at ${run.now}`);
 }
 
 /** Faults of an ended run: what it left undone or did twice. Throws on a second terminal event. */

@@ -197,7 +197,9 @@ export class MemoryStores {
     const commands = entries.flatMap((entry) =>
       entry.kind === 'command.accepted' ? [{ seq: entry.seq, key: this.keys.get(`${runId}/${entry.seq}`) ?? null }] : [],
     );
-    const status = end?.outcome ?? (question ? 'waiting' : 'collecting');
+    const held = entries.findLast((entry) => entry.kind === 'command.applied' && (entry.name === 'pause' || entry.name === 'resume'));
+    const isPaused = held?.kind === 'command.applied' && held.name === 'pause';
+    const status = end?.outcome ?? (isPaused ? 'paused' : question ? 'waiting' : 'collecting');
     const state: FakeRun = { runId, status, terminal: end !== undefined, entries, commands, question };
     this.stored.set(runId, { version: entries.length, state, status: state.status, terminal: state.terminal });
     this.hint('stream', runId);

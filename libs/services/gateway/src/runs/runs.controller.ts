@@ -170,8 +170,10 @@ export class RunsController {
     const first = key === null ? undefined : run?.state.commands.find((command) => command.key === key);
     // A repeat returns the number of the first command, even after the end of the run; the engine recognises a repeat that arrives before the first.
     if (!first && run?.terminal) throw new Failure('COMMAND_REJECTED', 'The run has ended.');
-    if (!first && (run?.state.commands.length ?? 0) >= mostCommands)
-      throw new Failure('COMMAND_REJECTED', `The run has taken ${mostCommands} commands, and takes no more.`);
+    // What ends a run, or lets a paused one end, is never refused; neither can be repeated without end.
+    const endsIt = wanted.command === 'cancel' || (wanted.command === 'resume' && run?.status === 'paused');
+    if (!first && !endsIt && (run?.state.commands.length ?? 0) >= mostCommands)
+      throw new Failure('COMMAND_REJECTED', `The run has taken ${mostCommands} commands, and takes no more except a cancel.`);
     const seq = first?.seq ?? (await this.commands.issue(runId, caller.actor, commandOf(wanted), key));
     if (!first && wanted.command === 'cancel') this.options.metrics.onCancel('command');
     const accepted: CommandAccepted = { object: 'run.command', runId, seq, command: wanted.command, status: 'accepted' };

@@ -165,6 +165,20 @@ describe('a command', () => {
     expect(await response.json()).toMatchObject({ error: { code: 'REQUEST_INVALID', param: expect.stringMatching(/command|text/) } });
   });
 
+  it('is refused after 500 of them, but for a cancel and the resume of a paused run', async () => {
+    await start();
+    const of = { name: 'steer', actor: 'key_a' };
+    world.write(...Array.from({ length: 500 }, (_, n) => ({ kind: 'command.accepted', seq: n + 1, ...of }) as const));
+    const statuses = async () => {
+      const sent: number[] = [];
+      for (const name of ['steer', 'resume', 'cancel']) sent.push((await command({ command: name, text: 'left' })).status);
+      return sent;
+    };
+    expect(await statuses()).toEqual([409, 409, 202]);
+    world.write({ kind: 'command.applied', seq: 500, name: 'pause', epoch: 0 });
+    expect(await statuses()).toEqual([409, 202, 202]);
+  });
+
   it('is refused for a run that has ended', async () => {
     await start();
     world.write(completed());

@@ -3,6 +3,7 @@ import type { RunState } from './state.js';
 
 /**
  * The state of a fork after the facts of the other run: without its commands, with its usage so far, and the clock continues from `ranMs`.
+ * A command that still waited there is not carried out here; an answer had been applied, and only its consequences are pending.
  */
 export function forked(run: RunState, { of, step, at, ranMs: ran }: FactOf<'RunForked'>): RunState {
   // A cancel of the other run does not apply to this one.
@@ -17,6 +18,7 @@ export function forked(run: RunState, { of, step, at, ranMs: ran }: FactOf<'RunF
     ran,
     since: at,
     commands: [],
+    owed: open.owed.filter((owed) => owed.hook !== 'command' || owed.command.name === 'answer'),
     pauseSeq: 0,
     memory: { ...memory, userInputs: memory.userInputs.map(({ text }) => ({ seq: 0, text })) },
   };

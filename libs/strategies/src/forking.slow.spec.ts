@@ -2,8 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { makeEvent, PlanRequested, type Event, type Fork, type RunFact, type TaskDispatched } from '@conclave/contracts';
 import { foldStep, forkAfter, inputOf, step, type StepResult, type RecordedStep, type RunState } from '@conclave/loop';
 import { answerAfter, committee, rounds } from './testing/scripted-run.js';
-import { runId, type Scenario } from './testing/scenario.js';
+import { deciding } from './testing/deciding.js';
+import { research, runId, Scenario } from './testing/scenario.js';
 import { scriptedRuns } from './testing/scripted-runs.js';
+import { stepping } from './testing/stepping.js';
 
 const newId = 'run_00000002';
 /** Long after the run: nothing in a fork may depend on the clock of the run that it continues. */
@@ -118,6 +120,24 @@ describe('a fork', () => {
     expect(data).toMatchObject({ caching: null, insight: null, experts: [] });
     expect((data as { learning: { graph: string } }).learning.graph).toBe('off');
     expect(data).not.toHaveProperty('remember');
+  });
+
+  it('does not carry out a command that waited for its turn in the other run, but an answer that had been given', () => {
+    const of = new Scenario({ strategy: 'stepping' }, stepping);
+    of.requested();
+    of.planned(0, [research('r1', 'who founded the mill')]);
+    of.command(1, { name: 'pause' });
+    of.command(2, { name: 'override_step', skill: 'research', input: 'look elsewhere' });
+    const { next } = begun(of, forkOf(of, of.audit.length)!);
+    expect([next.owed, open(next), next.commands]).toEqual([[], [`${newId}/0/r1`], []]);
+
+    const asking = new Scenario({ strategy: 'deciding' }, deciding([{ by: 'assessment', question: 'Which one?' }], { asks: true }));
+    asking.requested();
+    asking.planned(0, [research('r', 'the first thing')]);
+    asking.found('r', 'a');
+    asking.command(1, { name: 'pause' });
+    asking.command(2, { name: 'answer', text: 'the red one' });
+    expect(open(begun(asking, forkOf(asking, asking.audit.length)!).next)).toEqual([`${newId}/0/answered`]);
   });
 
   it('of a fork knows the facts of both', () => {

@@ -104,7 +104,8 @@ export const tokensFor = (input: unknown): number => Math.max(tokensPerTask, Mat
 
 /**
  * Allowance of one of `sharers` tasks dispatched now: an even share of what is neither spent nor reserved. The reserve (15 %) is kept for
- * the judge's last call unless `fromReserve`. Zero calls means: do not dispatch.
+ * the judge's last call unless `fromReserve`. If there are fewer calls than sharers, the first ones get one each, because a plan lists what
+ * matters most first. Zero calls means: do not dispatch.
  */
 export function allowanceFor(
   run: RunState,
@@ -115,10 +116,11 @@ export function allowanceFor(
   const held = reserved(run);
   const { limits } = run.request;
   const share = fromReserve ? 1 : reserveShare;
-  const left = (limit: number, spent: number, reservedNow: number): number => Math.max(0, limit * share - spent - reservedNow) / sharers;
-  const calls = Math.floor(left(limits.model_calls, run.spent.calls, held.calls));
-  const tokens = Math.floor(left(limits.tokens, run.spent.prompt + run.spent.completion, held.tokens));
-  const cost = limits.cost === null ? null : left(limits.cost, run.spent.cost, held.cost ?? 0);
+  const left = (limit: number, spent: number, reservedNow: number): number => Math.max(0, limit * share - spent - reservedNow);
+  const callsLeft = Math.floor(left(limits.model_calls, run.spent.calls, held.calls));
+  const calls = Math.floor(callsLeft / Math.max(1, Math.min(sharers, callsLeft)));
+  const tokens = Math.floor(left(limits.tokens, run.spent.prompt + run.spent.completion, held.tokens) / sharers);
+  const cost = limits.cost === null ? null : left(limits.cost, run.spent.cost, held.cost ?? 0) / sharers;
   const nothing = tokens <= 0 || (cost !== null && cost <= 0);
   return { calls: nothing ? 0 : Math.min(calls, wanted.calls), tokens: Math.min(tokens, wanted.tokens), cost };
 }

@@ -281,6 +281,13 @@ describe('budgets', () => {
     expect(run.completed()).toMatchObject({ outcome: 'limit_reached', rule: 'D2', reasonCode: 'budget_wall_time_s' });
   });
 
+  it('serve the first listed tasks if they do not last for all', () => {
+    const run = new Scenario();
+    run.requested({ model_calls: 4 });
+    run.planned(0, [expert('x1', 'one'), expert('x2', 'two of it'), expert('x3', 'all three'), expert('x4', 'the fourth')]);
+    expect(run.dispatched()).toEqual(['0/x1', '0/x2']);
+  });
+
   it('report that a reserve was reached before they report that a budget is used up', () => {
     const run = new Scenario();
     run.requested({ model_calls: 10 });

@@ -351,7 +351,7 @@ export const factSpecs = [
       answer: Draft.nullable(),
       usage: Usage,
       rounds: z.int(),
-      openCalls: z.int().describe('the plan that was awaited, and tasks whose workers had not answered'),
+      openCalls: z.int().describe('plans that were awaited and did not come, and tasks whose workers had not answered'),
       failure: FailureNote.nullable(),
     },
     ({ ending }) => `The run ended ${ending.outcome}: ${ending.reason}`,

@@ -43,13 +43,12 @@ const lastFailure = ({ run }: Turning): FailureNote | null =>
 
 /** Ends the run. A run ends once and has no outputs afterwards. */
 export function endRun(turning: Turning, ending: Ending, answer: Draft | null, failure: FailureNote | null = null): void {
-  const isPlanning = turning.run.awaiting !== null;
   cancelOpen(turning, 'all');
   for (const { seq, name, status } of turning.run.commands)
     if (status === 'accepted') turning.put({ kind: 'CommandRejected', seq, name, reason: 'The run ended before its turn.' });
   const { run, now } = turning;
-  const openCalls =
-    Object.values(run.tasks).filter(({ unanswered, lateUsage }) => unanswered && lateUsage === null).length + (isPlanning ? 1 : 0);
+  const openTasks = Object.values(run.tasks).filter(({ unanswered, lateUsage }) => unanswered && lateUsage === null);
+  const openCalls = openTasks.length + (run.givenUp ?? []).filter(({ counted }) => !counted).length;
   turning.put({ kind: 'RunEnded', at: now, ending, answer, usage: run.spent, rounds: run.rounds, openCalls, failure });
 }
 

@@ -9,9 +9,12 @@ export function forked(run: RunState, { of, step, at, ranMs: ran }: FactOf<'RunF
   // A cancel of the other run does not apply to this one.
   const { flaggedAt: _, ...open } = run;
   const { request, memory, spent, tasks } = open;
+  // A plan that the other run gave up is paid there.
+  const givenUp = open.givenUp ? { givenUp: open.givenUp.map((plan) => ({ ...plan, counted: true })) } : {};
   const settled = Object.entries(tasks).flatMap(([ref, { status }]) => (status === 'settled' ? [ref] : []));
   return {
     ...open,
+    ...givenUp,
     // The state already includes those facts.
     request: request.fork ? { ...request, fork: { ...request.fork, facts: [], again: [] } } : request,
     forked: { of, step, before: spent, settled },

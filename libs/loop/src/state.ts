@@ -126,6 +126,11 @@ export interface RunState {
   readonly epoch: number;
   readonly plan: PlanCreated['data'] | null;
   readonly awaiting: { readonly epoch: number; readonly deadline: number } | null;
+  /**
+   * Plans that the engine stopped waiting for, in order; absent if there are none. Until `counted`, the call of its planner may still cause
+   * usage.
+   */
+  readonly givenUp?: readonly { readonly epoch: number; readonly counted: boolean }[];
   /** Number of accepted plans, and the epoch of the last one; -1 before. */
   readonly planned: number;
   readonly taken: number;
@@ -175,7 +180,7 @@ export interface RunState {
   /** Failure of the last refused plan, and at the end that of the run. */
   readonly failure: FailureNote | null;
   readonly endedAt: number | null;
-  /** The awaited plan, and tasks without a result of a worker, when the run ended: each may still cause usage. */
+  /** Plans that were given up, and tasks without a result of a worker, when the run ended: each may still cause usage. */
   readonly openCalls: number;
   /** The run's only timer: when the clock alone changes something (null if never), and how often it was set. */
   readonly due: { readonly arm: number; readonly at: number | null };

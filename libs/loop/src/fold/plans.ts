@@ -1,4 +1,4 @@
-import { addUsage, type FactOf } from '@conclave/contracts';
+import { addUsage, planId, type FactOf } from '@conclave/contracts';
 import type { RunState } from '../state.js';
 import { commandsOf, owing, withTask, type Folds } from './changes.js';
 
@@ -11,13 +11,16 @@ export const ofPlans: Folds<'PlanAwaited' | 'PlanTaken' | 'PlanRefused' | 'Usage
     owed: commandsOf(run.owed),
   }),
   PlanTaken: (run, fact) => owing(planTaken(run, fact), { hook: 'plan' }),
-  PlanRefused: (run, { by, why, usage, failure }) => {
-    const refused = { ...run, awaiting: null, spent: addUsage(run.spent, usage), failure };
+  PlanRefused: (run, { by, why, epoch, usage, failure }) => {
+    const givenUp = by === 'planner' ? {} : { givenUp: [...(run.givenUp ?? []), { epoch, counted: false }] };
+    const refused = { ...run, ...givenUp, awaiting: null, spent: addUsage(run.spent, usage), failure };
     return by === 'engine' ? refused : owing(refused, { hook: 'noPlan', why });
   },
   UsageCounted: (run, { of, usage }) => {
     const counted = { ...run, spent: addUsage(run.spent, usage) };
-    return run.tasks[of] ? withTask(counted, of, { lateUsage: usage }) : counted;
+    if (run.tasks[of]) return withTask(counted, of, { lateUsage: usage });
+    if (!run.givenUp) return counted;
+    return { ...counted, givenUp: run.givenUp.map((plan) => (planId(run.runId, plan.epoch) === of ? { ...plan, counted: true } : plan)) };
   },
 };
 

@@ -179,9 +179,18 @@ function awaitPlan(turning: Turning, forbidTried: boolean): void {
   });
 }
 
-/** Whether the run knows nothing beyond its request: the planner reads that itself, and makes the first plan without being asked. */
-const isFirstPlan = ({ planned, epoch, awaiting, tasks, memory, failure }: Turning['run']): boolean =>
-  planned === 0 && epoch === 0 && !awaiting && Object.keys(tasks).length === 0 && memory.facts.length === 0 && failure === null;
+/**
+ * Whether the run knows nothing beyond its request: the planner reads that itself, and makes the first plan without being asked. It does so
+ * once: a first plan that was given up has used the epoch, and nothing that its planner still sends is accepted.
+ */
+const isFirstPlan = ({ planned, epoch, awaiting, tasks, memory, failure, givenUp }: Turning['run']): boolean =>
+  planned === 0 &&
+  epoch === 0 &&
+  !awaiting &&
+  givenUp === undefined &&
+  Object.keys(tasks).length === 0 &&
+  memory.facts.length === 0 &&
+  failure === null;
 
 /** Applies the decision table to the strategy's reading of its state. */
 function decide(turning: Turning, reading: Reading): void {

@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import type { GapDetected } from '@conclave/contracts';
+import { deciding } from './testing/deciding.js';
 import { research, runId, Scenario } from './testing/scenario.js';
 
 describe('a plan that the engine no longer waits for', () => {
@@ -12,6 +14,31 @@ describe('a plan that the engine no longer waits for', () => {
     run.fired();
     run.composed('A did [1].');
     expect(run.completed()).toMatchObject({ outcome: 'limit_reached', openCalls: 1 });
+  });
+
+  it.each(['while it was awaited', 'after it had timed out during a pause'])('is followed by a plan that is asked for, %s', (when) => {
+    const strategy = {
+      ...deciding([]),
+      commands: ['pause', 'resume', 'override_step'] as const,
+      onCommand: () => [{ do: 'plan' } as const],
+    };
+    const run = new Scenario({ strategy: 'deciding' }, strategy);
+    run.requested();
+    const override = { name: 'override_step', skill: 'research', input: 'x' } as const;
+    if (when === 'while it was awaited') run.command(1, override);
+    else {
+      run.command(1, { name: 'pause' });
+      run.command(2, override);
+      run.fired();
+      run.command(3, { name: 'resume' });
+    }
+    expect(run.state!.awaiting?.epoch).toBe(1);
+    const gaps = run.outputs.filter((event): event is GapDetected => event.type === 'GapDetected');
+    expect(gaps.map(({ data }) => [data.epoch, data.first])).toEqual([[0, true]]);
+    run.planned(0, [research('old', 'of the plan that was given up')]);
+    run.planned(1, [research('r', 'of the plan that was asked for')]);
+    expect(run.dispatched()).toEqual(['1/r']);
+    expect(run.state!.spent.calls).toBe(2);
   });
 
   it('is in flight no longer once its cost was counted', () => {

@@ -197,8 +197,9 @@ function takePlan(turning: Turning, plan: Extract<EngineInput, { type: 'PlanCrea
   const { run } = turning;
   const { epoch, usage, failure } = plan;
   if (run.awaiting?.epoch !== epoch) {
-    const of = planId(turning.runId, epoch);
-    if (usage.calls > 0) turning.put({ kind: 'UsageCounted', of, attempt: 0, usage });
+    // Of a plan that was taken or refused as its planner sent it, the usage was counted with it.
+    const isNew = run.givenUp?.some((plan) => plan.epoch === epoch && !plan.counted) && usage.calls > 0;
+    if (isNew) turning.put({ kind: 'UsageCounted', of: planId(turning.runId, epoch), attempt: 0, usage });
     return;
   }
   const strategy = turning.strategies(run.strategy);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { GapDetected } from '@conclave/contracts';
 import { deciding } from './testing/deciding.js';
-import { research, runId, Scenario } from './testing/scenario.js';
+import { oneCall, research, runId, Scenario } from './testing/scenario.js';
 
 describe('a plan that the engine no longer waits for', () => {
   it('is a call in flight when the run ends, also if the run first writes its answer', () => {
@@ -39,6 +39,19 @@ describe('a plan that the engine no longer waits for', () => {
     run.planned(1, [research('r', 'of the plan that was asked for')]);
     expect(run.dispatched()).toEqual(['1/r']);
     expect(run.state!.spent.calls).toBe(2);
+  });
+
+  it('is paid once, however often its planner says what it used, and a plan that was taken is not paid again', () => {
+    const run = new Scenario();
+    run.requested();
+    run.fired();
+    const failure = { code: 'CALL_CANCELLED', message: 'The plan was no longer awaited.', retriable: false };
+    for (const _ of [1, 2]) run.planned(0, [], oneCall, { failure });
+    expect(run.state!.spent.calls).toBe(1);
+    run.answered('fallback', 'A did.');
+    run.judged('needs_more_info', 'the year');
+    for (const _ of [1, 2]) run.planned(1, [research('r1', 'the year')]);
+    expect(run.state!.spent.calls).toBe(4);
   });
 
   it('is in flight no longer once its cost was counted', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { CallRecorded, Event } from '@conclave/contracts';
+import { Failure, planId, type CallRecorded, type Event, type PlanCreated, type PlanRequested } from '@conclave/contracts';
 import { gapOf, keptPlan, planning } from './__fixtures__/planning.js';
 
 const runId = 'run_00000001';
@@ -62,6 +62,41 @@ describe('a plan', () => {
     await world.stores.runs.cancel(runId);
     expect(typesOf(await world.process().onRequest(header, world.context))).toEqual(typesOf(first));
     expect(world.prompts).toHaveLength(1);
+  });
+
+  /** A plan whose call is ended by what happens to its run meanwhile. */
+  const endedBy = async (happens: (world: ReturnType<typeof planning>, header: PlanRequested) => Promise<unknown>) => {
+    const world: ReturnType<typeof planning> = planning([
+      async () => {
+        await happens(world, header);
+        throw new Failure('CALL_CANCELLED');
+      },
+    ]);
+    const header = await world.request(runId);
+    return (await world.process().onRequest(header, world.context)) as readonly Event[];
+  };
+
+  it('that the engine gives up during its call is returned as a failure with what was paid, for the engine to count', async () => {
+    const outcome = await endedBy((world, header) =>
+      world.stores.runs.commit(header, () => ({
+        ...{ next: { awaiting: null }, outputs: [], entries: [], arm: [], disarm: [], terminal: false, status: 'composing' },
+        cancels: [planId(runId, 0)],
+      })),
+    );
+    expect(typesOf(outcome)).toEqual(['PlanCreated', 'CallRecorded']);
+    expect(outcome[0]!.data).toMatchObject({ epoch: 0, tasks: [], failure: { code: 'CALL_CANCELLED' }, usage: { calls: 1 } });
+    expect((outcome[0] as PlanCreated).data.usage).toEqual((outcome[1] as CallRecorded).data.usage);
+  });
+
+  it('of a run that is cancelled during its call is not returned: the engine may still wait for it', async () => {
+    const outcome = await endedBy(async (world, header) => {
+      await world.stores.runs.commit(header, () => ({
+        ...{ next: { awaiting: { epoch: 0 } }, outputs: [], entries: [], arm: [], disarm: [], terminal: false, status: 'planning' },
+        cancels: [],
+      }));
+      await world.stores.runs.cancel(runId);
+    });
+    expect(typesOf(outcome)).toEqual(['CallRecorded']);
   });
 
   it('for a gap reads the request from the store only if this process did not plan for the run, or if the request is long', async () => {

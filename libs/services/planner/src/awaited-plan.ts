@@ -32,6 +32,15 @@ export class AwaitedPlan implements CallCheck {
     return this.known;
   }
 
+  /**
+   * Whether the engine's own state has stopped waiting for the plan. False for a run that was only flagged: its cancel has not reached the
+   * engine, which would act on whatever came as the plan.
+   */
+  async isGivenUp(epoch: number): Promise<boolean> {
+    const run = await this.parts.state.runs.read<Awaiting>(this.event.runId);
+    return run !== null && run.state.awaiting?.epoch !== epoch;
+  }
+
   /** Also true for a plan that was begun: its cost must be known. False for a run that is cancelled or over. */
   async confirmed(): Promise<boolean> {
     const { runId } = this.event;

@@ -206,7 +206,7 @@ export class PlannerHandler {
     const asked = await this.ask(planning, ask, { request, asked: given }, (model, tried) => ownPlanLine(model, epoch, tried));
     if (asked.kind === 'busy') return defer(asked.retryInMs);
     const { records } = asked;
-    if (asked.kind === 'cancelled') return records;
+    if (asked.kind === 'cancelled') return this.givenUp(planning, asked.usage, records);
     const { reAsks, usage } = asked;
     const { safety } = levelOf(request);
     const draft = { ...blank, complexity: 'moderate' as const, safety, epoch, reAsks, usage };
@@ -283,7 +283,7 @@ export class PlannerHandler {
       const drawn = await this.choices.draw(look, draft.tasks, request);
       if (drawn?.kind === 'busy') return defer(drawn.retryInMs);
       const records = [...(looked?.records ?? []), ...made, ...(drawn?.records ?? [])];
-      if (drawn?.kind === 'cancelled') return records;
+      if (drawn?.kind === 'cancelled') return this.givenUp(planning, draft.usage, records);
       const tasks = offersLearned && level.complexity !== 'trivial' ? [...withLearned(draft.tasks, gap ? question : null)] : draft.tasks;
       return [this.created(runId, { ...draft, tasks, choices: drawn?.value ?? {} }), ...records];
     };
@@ -302,7 +302,7 @@ export class PlannerHandler {
     );
     if (asked.kind === 'busy') return defer(asked.retryInMs);
     const { records } = asked;
-    if (asked.kind === 'cancelled') return [...(looked?.records ?? []), ...records];
+    if (asked.kind === 'cancelled') return this.givenUp(planning, asked.usage, [...(looked?.records ?? []), ...records]);
     const { usage, reAsks } = asked;
     if (asked.kind === 'failed')
       return [
@@ -318,6 +318,18 @@ export class PlannerHandler {
       : asked.output;
     const tasks = [...(gap === null ? withVision(wanted, request, level.complexity) : wanted)];
     return planned({ ...blank, ...level, epoch, tasks, searchQuestion, fallback: isFallback, reAsks, usage }, records);
+  }
+
+  /** What was paid for a plan that the engine gave up: it refuses the plan, and counts its usage. Nothing else would tell the run. */
+  private async givenUp(
+    { runId, epoch, request, wanted }: Planning,
+    usage: PlanDraft['usage'],
+    records: readonly Event[],
+  ): Promise<HandlerOutcome> {
+    if (usage.calls === 0 || !(await wanted.isGivenUp(epoch))) return records;
+    const failure = { code: 'CALL_CANCELLED', message: 'The plan was no longer awaited.', retriable: false };
+    const { complexity, safety } = levelOf(request);
+    return [this.created(runId, { ...blank, complexity, safety, epoch, failure, usage }), ...records];
   }
 
   private show(

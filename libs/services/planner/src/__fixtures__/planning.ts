@@ -48,8 +48,12 @@ export const keptPlan: KeptPlan = {
   searchQuestion: null,
 };
 
-/** Successive planners over the same stores; `replies` are the model's replies in order. */
-export function planning(replies: readonly string[], random: RandomSource = Math.random, parts: Partial<LookupParts> = {}) {
+/** Successive planners over the same stores; `replies` are the model's replies in order, or what happens during its call. */
+export function planning(
+  replies: readonly (string | (() => Promise<never>))[],
+  random: RandomSource = Math.random,
+  parts: Partial<LookupParts> = {},
+) {
   const stores = new MemoryStores();
   const left = [...replies];
   const prompts: string[] = [];
@@ -58,6 +62,7 @@ export function planning(replies: readonly string[], random: RandomSource = Math
     call: ({ messages }) => {
       prompts.push(messages.map(({ content }) => content).join('\n'));
       const content = left.shift();
+      if (typeof content === 'function') return content();
       if (content === undefined) return Promise.reject(new Error('Nobody expected another call.'));
       const usage = { ...noUsage, calls: 1, prompt: 100, completion: 20 };
       return Promise.resolve({ content, reasoning: '', finishReason: 'stop', usage, reportedModel: null, firstTokenMs: 1, durationMs: 2 });

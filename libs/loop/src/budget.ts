@@ -1,4 +1,4 @@
-import type { Allowance } from '@conclave/contracts';
+import type { Allowance, GapDetected } from '@conclave/contracts';
 import { runCapability } from './child-runs.js';
 import type { RunState } from './state.js';
 import { usageOf } from './usage.js';
@@ -125,8 +125,9 @@ export function allowanceFor(
   return { calls: nothing ? 0 : Math.min(calls, wanted.calls), tokens: Math.min(tokens, wanted.tokens), cost };
 }
 
-export const budgetLeft = (run: RunState, now: number): { model_calls: number; tokens: number; wall_time_s: number } => ({
+export const budgetLeft = (run: RunState, now: number): GapDetected['data']['left'] => ({
   model_calls: Math.max(0, run.request.limits.model_calls - run.spent.calls),
   tokens: Math.max(0, run.request.limits.tokens - run.spent.prompt - run.spent.completion),
   wall_time_s: Math.max(0, Math.round(wallTimeOf(run) - ranMs(run, now) / 1000)),
+  ...(run.request.limits.cost === null ? {} : { cost: Math.max(0, run.request.limits.cost - run.spent.cost) }),
 });

@@ -169,7 +169,14 @@ export const GapDetected = defineEvent({
     strategy: z.string().optional().describe('strategy that asks; absent: that of the template'),
     asked: z.record(z.string(), z.unknown()).optional().describe('input of the planner of the strategy, if the strategy has its own'),
     forbidden: z.array(z.string()).describe('tried actions that must not be planned again'),
-    left: z.object({ model_calls: z.int(), tokens: z.int(), wall_time_s: z.number() }).describe('what is left of the budget'),
+    left: z
+      .object({
+        model_calls: z.int(),
+        tokens: z.int(),
+        wall_time_s: z.number(),
+        cost: z.number().optional().describe('absent if the run has no limit of cost, and in older records'),
+      })
+      .describe('what is left of the budget'),
   }),
 });
 export type GapDetected = EventOf<typeof GapDetected>;

@@ -55,6 +55,7 @@ function planner(
     status?: string;
     awaiting?: { readonly epoch: number };
     replies?: readonly string[];
+    header?: PlanRequested;
   } = {},
 ) {
   const asked: { index: number; prompt: string; attempts: number | undefined }[] = [];
@@ -66,7 +67,7 @@ function planner(
     now: () => Promise.resolve(10_000),
     journal: { started: () => Promise.resolve(options.started ?? false) },
     runs: {
-      header: () => Promise.resolve(request),
+      header: () => Promise.resolve(options.header ?? request),
       read: () => Promise.resolve(stored),
     },
   } as unknown as StateStore;
@@ -164,6 +165,18 @@ describe('the planner', () => {
     await handler.onGap({ ...event, data: { ...event.data, first: true, memory } } as unknown as GapDetected, context);
     expect(asked[0]!.prompt).toContain('Only ships of wood.');
     expect(asked[0]!.prompt).not.toContain('the place');
+  });
+
+  it('spends no more money on a re-plan than the run has left, or than its limit if an older record says nothing', async () => {
+    const priced = { ...request.data.template, prices: { 'm@fake': { input: 1, output: 1 } } };
+    const header = { ...request, data: { ...request.data, template: priced, limits: { ...request.data.limits, cost: 1 } } };
+    const asked = async (cost?: number): Promise<number> => {
+      const { handler, asked: calls } = planner({ replies: [good], header });
+      const { data, ...event } = gap(9_000);
+      await handler.onGap({ ...event, data: { ...data, left: { ...data.left, ...(cost === undefined ? {} : { cost }) } } }, context);
+      return calls.length;
+    };
+    expect([await asked(0), await asked(0.5), await asked()]).toEqual([0, 1, 1]);
   });
 
   it.each([

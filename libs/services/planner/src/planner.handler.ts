@@ -100,7 +100,7 @@ interface Planning {
   /** Null for the first plan. */
   readonly gap: GapDetected['data'] | null;
   /** What is left of the run's budget. */
-  readonly left: Pick<GapDetected['data']['left'], 'model_calls' | 'tokens'>;
+  readonly left: Pick<GapDetected['data']['left'], 'model_calls' | 'tokens' | 'cost'>;
   /** Guidance that the user gave before, also if the plan is the first of a strategy that took over the run. */
   readonly userInputs: readonly string[];
   readonly deadline: number;
@@ -232,7 +232,7 @@ export class PlannerHandler {
     input: In,
     line: (model: string, tried: Try) => string,
   ): Promise<AskedFor<Out>> {
-    const { template, limits } = request;
+    const { template } = request;
     let shownAttempt = 1;
     const asked = await performAsk(this.maker, ask, input, {
       ...{ runId, owner, deadline, signal, wanted, callsPerTry },
@@ -241,7 +241,7 @@ export class PlannerHandler {
       contexts: template.contexts,
       calls: left.model_calls,
       tokens: left.tokens,
-      cost: limits.cost,
+      cost: left.cost ?? request.limits.cost,
       userInputs,
       prices: template.prices,
       onBegun: ({ attempt, model, messages, before }, tried) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { CommandIssued, commandId, makeEvent, noUsage } from '@conclave/contracts';
+import { CommandIssued, commandId, makeEvent, noUsage, type GapDetected } from '@conclave/contracts';
 import { step } from '@conclave/loop';
 import { describeRun } from '../describe-run.js';
 import { strategyOf } from '../registry.js';
@@ -279,6 +279,18 @@ describe('budgets', () => {
     expect(run.state!.due.at).toBeGreaterThan(run.now);
     run.composed('yes');
     expect(run.completed()).toMatchObject({ outcome: 'limit_reached', rule: 'D2', reasonCode: 'budget_wall_time_s' });
+  });
+
+  it('tell the planner of a re-plan what is left of the cost, if it is limited', () => {
+    const gapsOf = (limits: { cost?: number }) => {
+      const run = new Scenario();
+      run.requested(limits);
+      run.planned(0, [expert('x1', 'answer')], { ...noUsage, calls: 1, cost: 0.25 });
+      run.result('x1', { ...answerOf('yes'), usage: { ...noUsage, calls: 1, cost: 0.25 } });
+      run.judged('needs_more_info', 'proof');
+      return run.outputs.filter((event): event is GapDetected => event.type === 'GapDetected').map(({ data }) => data.left.cost);
+    };
+    expect([gapsOf({ cost: 1 }), gapsOf({})]).toEqual([[0.5], [undefined]]);
   });
 
   it('serve the first listed tasks if they do not last for all', () => {

@@ -87,5 +87,5 @@ export const refusals: Readonly<Record<RefusedWhy, string>> = {
   once: 'Not called again: the same call failed before and may have changed something.',
   narrow: 'Dropped: most of the budget is used, so nothing is started beside the first task.',
   budget: 'The budget of the run leaves no model call for this task.',
-  cancelled: 'The run was ending.',
+  cancelled: 'It was no longer needed.',
 };

@@ -127,8 +127,8 @@ export function endsByBudget(turning: Turning): boolean {
   return true;
 }
 
-/** Settles open work as cancelled, so that its workers stop; `plan` is the awaited plan. */
-export function cancelOpen(turning: Turning, what: 'all' | 'open' | 'plan' | readonly string[]): void {
+/** Settles open work as cancelled, so that its workers stop; `plan` is the awaited plan. `why` is the sentence for the tasks. */
+export function cancelOpen(turning: Turning, what: 'all' | 'open' | 'plan' | readonly string[], why = 'The run was ending.'): void {
   const { awaiting } = turning.run;
   if (awaiting && (what === 'all' || what === 'plan'))
     turning.put({
@@ -143,7 +143,7 @@ export function cancelOpen(turning: Turning, what: 'all' | 'open' | 'plan' | rea
   if (what === 'plan') return;
   for (const [ref, task] of Object.entries(turning.run.tasks)) {
     if (task.status === 'settled' || (Array.isArray(what) && !what.includes(ref))) continue;
-    if (task.status === 'open') settleByEngine(turning, ref, 'cancelled', 'The run was ending.');
+    if (task.status === 'open') settleByEngine(turning, ref, 'cancelled', why);
     else turning.put({ kind: 'TaskRefused', ref, capability: task.spec.capability, why: 'cancelled', at: turning.now });
   }
 }
@@ -152,7 +152,8 @@ const codes = { cancelled: 'CALL_CANCELLED', timeout: 'CALL_TIMEOUT', unavailabl
 
 /** Settles a task with an outcome made by the engine. */
 export function settleByEngine(turning: Turning, ref: string, status: keyof typeof codes, message: string): void {
-  const { epoch, spec } = turning.run.tasks[ref]!;
+  const { epoch, spec, startBy } = turning.run.tasks[ref]!;
+  const openedAt = startBy - turning.run.request.template.start_timeout_s * 1000;
   turning.put({
     kind: 'TaskSettled',
     ref,
@@ -174,7 +175,8 @@ export function settleByEngine(turning: Turning, ref: string, status: keyof type
       model: null,
       usage: noUsage,
       attempt: 0,
-      durationMs: 0,
+      // No worker has said how long it worked on it: the time since the task was dispatched.
+      durationMs: Math.max(0, Math.round(turning.now - openedAt)),
     },
   });
 }

@@ -122,7 +122,7 @@ function make(turning: Turning, by: string, move: Move): void {
     case 'accept':
       return turning.put({ kind: 'TaskAccepted', ref: move.task, instead: [...move.instead] });
     case 'cancel':
-      return cancelOpen(turning, move.what);
+      return cancelOpen(turning, move.what, 'The strategy no longer needs it.');
     case 'note':
       return note(turning, move);
     case 'record':
@@ -130,10 +130,10 @@ function make(turning: Turning, by: string, move: Move): void {
     case 'reject':
       throw new StrategyFault(run.strategy, by, 'only `onCommand` can reject: the move "reject" refuses a command.');
     case 'plan':
-      cancelOpen(turning, 'all');
+      cancelOpen(turning, 'all', replaced);
       return awaitPlan(turning, move.forbidTried ?? false);
     case 'take':
-      cancelOpen(turning, 'all');
+      cancelOpen(turning, 'all', replaced);
       return turning.put({ kind: 'PlanTaken', epoch: run.taken === run.epoch ? run.epoch + 1 : run.epoch, by: 'engine', plan: move.plan });
     case 'decide':
       return decide(turning, move.reading);
@@ -152,6 +152,8 @@ function make(turning: Turning, by: string, move: Move): void {
       return turning.put({ kind: 'StrategyChosen', strategy: move.strategy });
   }
 }
+
+const replaced = 'Another plan takes its place.';
 
 function note(turning: Turning, { data, code, stage, text, taskId, detail }: Extract<Move, { do: 'note' }>): void {
   const said = code

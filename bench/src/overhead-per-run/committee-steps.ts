@@ -68,6 +68,7 @@ export function committeeSteps(models: InstantModels) {
       facts: readonly Fact[],
       earlier: readonly PlannedTask[],
     ): Promise<readonly PlannedTask[]> {
+      const left = template.limits;
       const gap =
         missing === null
           ? null
@@ -88,7 +89,7 @@ export function committeeSteps(models: InstantModels) {
                 userInputs: [],
               },
               forbidden: [],
-              left: template.limits,
+              left: { model_calls: left.model_calls, tokens: left.tokens, wall_time_s: left.wall_time_s },
             };
       return (await answer(planAsk, { request, gap, complexity: 'moderate' })).tasks;
     },

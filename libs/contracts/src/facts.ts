@@ -86,6 +86,7 @@ export const factSpecs = [
       usage: Usage,
       failure: FailureNote.nullable(),
       plan: PlanCreated.schema.nullable().describe('the invalid plan, if one arrived'),
+      flaggedAt: Timestamp.optional().describe('when the planner reported that it had found the cancel flag of the run'),
     },
     ({ epoch, why }) => `There is no plan ${epoch}: ${why}`,
   ),

@@ -213,6 +213,7 @@ function takePlan(turning: Turning, plan: Extract<EngineInput, { type: 'PlanCrea
     usage,
     failure,
     plan,
+    ...(failure?.code === 'CALL_CANCELLED' ? { flaggedAt: turning.now } : {}),
   });
 }
 

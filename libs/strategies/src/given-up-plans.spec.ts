@@ -54,6 +54,18 @@ describe('a plan that the engine no longer waits for', () => {
     expect(run.state!.spent.calls).toBe(4);
   });
 
+  it('of a run whose cancel flag its planner found ends the run after seconds if the command does not come', () => {
+    const run = new Scenario();
+    run.requested();
+    const failure = { code: 'CALL_CANCELLED', message: 'The plan was no longer awaited.', retriable: false };
+    run.planned(0, [], oneCall, { failure });
+    expect(run.dispatched()).toEqual([]);
+    expect(run.state!.due.at).toBe(run.now + 5_000);
+    run.fired();
+    expect(run.completed()).toMatchObject({ outcome: 'cancelled', reason: expect.stringContaining('the command itself was lost') });
+    expect(run.state!.spent.calls).toBe(1);
+  });
+
   it('is in flight no longer once its cost was counted', () => {
     const run = new Scenario();
     run.requested();

@@ -11,9 +11,10 @@ export const ofPlans: Folds<'PlanAwaited' | 'PlanTaken' | 'PlanRefused' | 'Usage
     owed: commandsOf(run.owed),
   }),
   PlanTaken: (run, fact) => owing(planTaken(run, fact), { hook: 'plan' }),
-  PlanRefused: (run, { by, why, epoch, usage, failure }) => {
+  PlanRefused: (run, { by, why, epoch, usage, failure, flaggedAt }) => {
     const givenUp = by === 'planner' ? {} : { givenUp: [...(run.givenUp ?? []), { epoch, counted: false }] };
-    const refused = { ...run, ...givenUp, awaiting: null, spent: addUsage(run.spent, usage), failure };
+    const flagged = flaggedAt === undefined ? {} : { flaggedAt: run.flaggedAt ?? flaggedAt };
+    const refused = { ...run, ...givenUp, ...flagged, awaiting: null, spent: addUsage(run.spent, usage), failure };
     return by === 'engine' ? refused : owing(refused, { hook: 'noPlan', why });
   },
   UsageCounted: (run, { of, usage }) => {

@@ -19,24 +19,28 @@ describe('a plan', () => {
   it.each([
     [
       'is cancelled',
+      ['PlanCreated', 'CallRecorded'],
       async (world: ReturnType<typeof planning>) => {
         const header = await world.request(runId);
         await world.stores.runs.cancel(runId);
         return header;
       },
     ],
-    ['is past its first plan', past],
-  ])('of a run that %s is not requested: the record of a cancelled call says so, the same with each delivery', async (_which, make) => {
-    const world = planning([]);
-    const header = await make(world);
-    const outcomes = [await world.process().onRequest(header, world.context), await world.process().onRequest(header, world.context)];
-    for (const outcome of outcomes) {
-      const [record] = outcome as readonly [CallRecorded];
-      expect([typesOf(outcome), record.data.status, record.data.usage.calls]).toEqual([['CallRecorded'], 'cancelled', 0]);
-    }
-    expect((outcomes[1] as readonly Event[])[0]!.id).toBe((outcomes[0] as readonly Event[])[0]!.id);
-    expect(world.prompts).toEqual([]);
-  });
+    ['is past its first plan', ['CallRecorded'], past],
+  ])(
+    'of a run that %s is not requested: the record of a cancelled call says so, the same with each delivery',
+    async (_which, types, make) => {
+      const world = planning([]);
+      const header = await make(world);
+      const outcomes = [await world.process().onRequest(header, world.context), await world.process().onRequest(header, world.context)];
+      for (const outcome of outcomes) {
+        const record = (outcome as readonly Event[]).at(-1) as CallRecorded;
+        expect([typesOf(outcome), record.data.status, record.data.usage.calls]).toEqual([types, 'cancelled', 0]);
+      }
+      expect((outcomes[1] as readonly Event[])[0]!.id).toBe((outcomes[0] as readonly Event[])[0]!.id);
+      expect(world.prompts).toEqual([]);
+    },
+  );
 
   it('that needs no call is not made for a run that awaits none', async () => {
     const world = planning([]);
@@ -47,12 +51,13 @@ describe('a plan', () => {
     expect(shown.entries).toEqual([]);
   });
 
-  it('that is made without a call, because none is left, is not returned for a run that was cancelled', async () => {
+  it('that is made without a call, because none is left, is returned as cancelled for a run that was cancelled', async () => {
     const world = planning([]);
     await world.request(runId);
     expect(typesOf(await world.process().onGap(gapOf(runId, 0), world.context))).toEqual(['PlanCreated']);
     await world.stores.runs.cancel(runId);
-    expect(await world.process().onGap(gapOf(runId, 0), world.context)).toEqual([]);
+    const [plan] = (await world.process().onGap(gapOf(runId, 0), world.context)) as readonly Event[];
+    expect(plan!.data).toMatchObject({ failure: { code: 'CALL_CANCELLED' }, usage: { calls: 0 } });
   });
 
   it('is returned again after its run was cancelled when its cost was already paid', async () => {
@@ -88,7 +93,7 @@ describe('a plan', () => {
     expect((outcome[0] as PlanCreated).data.usage).toEqual((outcome[1] as CallRecorded).data.usage);
   });
 
-  it('of a run that is cancelled during its call is not returned: the engine may still wait for it', async () => {
+  it('of a run that is flagged during its call is returned as cancelled, because the command may never come', async () => {
     const outcome = await endedBy(async (world, header) => {
       await world.stores.runs.commit(header, () => ({
         ...{ next: { awaiting: { epoch: 0 } }, outputs: [], entries: [], arm: [], disarm: [], terminal: false, status: 'planning' },
@@ -96,7 +101,8 @@ describe('a plan', () => {
       }));
       await world.stores.runs.cancel(runId);
     });
-    expect(typesOf(outcome)).toEqual(['CallRecorded']);
+    expect(typesOf(outcome)).toEqual(['PlanCreated', 'CallRecorded']);
+    expect(outcome[0]!.data).toMatchObject({ tasks: [], failure: { code: 'CALL_CANCELLED' }, usage: { calls: 1 } });
   });
 
   it('for a gap reads the request from the store only if this process did not plan for the run, or if the request is long', async () => {

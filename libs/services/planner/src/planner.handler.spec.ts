@@ -179,14 +179,22 @@ describe('the planner', () => {
     expect([await asked(0), await asked(0.5), await asked()]).toEqual([0, 1, 1]);
   });
 
-  it.each([
-    ['its run is cancelled or over', { cancelled: true }],
-    ['the engine went on without the first plan', { status: 'collecting' }],
-  ])('makes no call when %s', async (_what, options) => {
-    const { handler, asked } = planner(options);
-    expect(await handler.onRequest(request, context)).toEqual([]);
+  it('makes no call when its run is cancelled, and says so', async () => {
+    const { handler, asked } = planner({ cancelled: true });
+    expect(await handler.onRequest(request, context)).toMatchObject([
+      { type: 'PlanCreated', data: { failure: { code: 'CALL_CANCELLED' } } },
+    ]);
     expect(asked).toEqual([]);
   });
+
+  it.each([{ status: 'collecting' }, { status: 'completed', cancelled: true }])(
+    'makes no call when the engine went on without the first plan: %j',
+    async (options) => {
+      const { handler, asked } = planner(options);
+      expect(await handler.onRequest(request, context)).toEqual([]);
+      expect(asked).toEqual([]);
+    },
+  );
 
   it('makes the first plan of a run that was paused in the meantime', async () => {
     const { handler, asked } = planner({ status: 'paused', awaiting: { epoch: 0 }, replies: [good] });

@@ -274,7 +274,7 @@ export class PlannerHandler {
     const before = gap === null && !isLost ? earlierQuestions(request).slice(-lookedBefore) : [];
     const looked = isInDoubt && inWords.lookUp === null ? null : await this.lookup.look(look, request, [question, ...before], where);
     if (looked?.kind === 'busy') return defer(looked.retryInMs);
-    if (looked?.kind === 'cancelled') return looked.records;
+    if (looked?.kind === 'cancelled') return this.givenUp(planning, noUsage, looked.records);
     const seen = looked?.value ?? null;
     const level = isInDoubt ? raiseLevel(inWords, seen, this.lookup.searchesWeb(request)) : isLost ? lowerLevel(inWords, seen) : inWords;
     const offersLearned = seen?.learned === true;
@@ -288,7 +288,7 @@ export class PlannerHandler {
       return [this.created(runId, { ...draft, tasks, choices: drawn?.value ?? {} }), ...records];
     };
     const needsNoCall = gap === null && (level.complexity === 'trivial' || request.plan !== undefined);
-    if (needsNoCall && !(await awaited.confirmed())) return looked?.records ?? [];
+    if (needsNoCall && !(await awaited.confirmed())) return this.givenUp(planning, noUsage, looked?.records ?? []);
     if (level.complexity === 'trivial' && gap === null)
       return planned({ ...blank, ...level, epoch, tasks: [trivialTask(request, level.category)] });
     if (gap === null && request.plan) {
@@ -320,13 +320,17 @@ export class PlannerHandler {
     return planned({ ...blank, ...level, epoch, tasks, searchQuestion, fallback: isFallback, reAsks, usage }, records);
   }
 
-  /** What was paid for a plan that the engine gave up: it refuses the plan, and counts its usage. Nothing else would tell the run. */
+  /**
+   * The outcome of a plan that was cancelled. Of one that the engine gave up, it counts what was paid. If the engine still awaits it, the
+   * run was flagged: the engine then waits for the cancel command only for seconds, because its sender may have died after the flag.
+   */
   private async givenUp(
-    { runId, epoch, request, wanted }: Planning,
+    { runId, owner, epoch, request, wanted }: Planning,
     usage: PlanDraft['usage'],
     records: readonly Event[],
   ): Promise<HandlerOutcome> {
-    if (usage.calls === 0 || !(await wanted.isGivenUp(epoch))) return records;
+    const isToldNothing = (await wanted.isGivenUp(epoch)) ? usage.calls === 0 : !(await this.maker.cancels.isCancelled([runId, owner]));
+    if (isToldNothing) return records;
     const failure = { code: 'CALL_CANCELLED', message: 'The plan was no longer awaited.', retriable: false };
     const { complexity, safety } = levelOf(request);
     return [this.created(runId, { ...blank, complexity, safety, epoch, failure, usage }), ...records];

@@ -11,7 +11,10 @@ const fact = (text: string, epoch: number, task: string, kind: Fact['source']['k
   confidence: null,
 });
 const run = (facts: readonly Fact[], searchQuestion: string | null = null) =>
-  ({ request: { conversation: [], goal: 'Who?' }, memory: { goal: 'Who?', searchQuestion, facts, tried: [], userInputs: [] } }) as unknown as RunState;
+  ({
+    request: { conversation: [], goal: 'Who?' },
+    memory: { goal: 'Who?', searchQuestion, facts, tried: [], userInputs: [] },
+  }) as unknown as RunState;
 const found = (facts: readonly Fact[], epoch: number) => furtherOf(run(facts), epoch).further?.found.map(({ text }) => text);
 
 describe('the texts from which a search continues', () => {

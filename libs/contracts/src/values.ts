@@ -37,6 +37,7 @@ export const Source = z.object({
   title: z.string(),
   url: z.string().nullable().describe('address a person can open, or null'),
   document: z.string().optional().describe('uploaded document that contains it, as `<collection>/<id>`'),
+  call: z.string().optional().describe('arguments of the tool call that returned it, in one short line such as `date: 2026-12-24`'),
   section: z.string().optional().describe('headings above it in its document: chapter, slide, or sheet and rows'),
   n: z.int().positive().optional().describe('number under which the answer cites it, as `[n]`'),
   insight: z
@@ -46,7 +47,7 @@ export const Source = z.object({
 });
 export type Source = z.infer<typeof Source>;
 
-/** A sourced item or an expert's core finding; prose does not count. Identity: source + text. */
+/** A sourced item or an expert's core finding; prose does not count. Identity: source (a tool's with the call) + text. */
 export const Fact = z.object({
   text: z.string(),
   source: Source,

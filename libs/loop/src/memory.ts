@@ -5,7 +5,9 @@ import { isNear, textKey } from './wording.js';
 /** Source and text. The text of a tool is compared exactly, any other text without case and white space. */
 export function factIdentity({ source, text }: Fact): string {
   const said = source.kind === 'tool' ? text.trim() : text.normalize('NFKC').replace(/\s+/gu, ' ').trim().toLowerCase();
-  return `${source.url ?? source.title} ${said}`;
+  // Equal results of different calls are different facts: "open" for two days.
+  const call = source.call === undefined ? '' : ` (${source.call})`;
+  return `${source.url ?? source.title}${call} ${said}`;
 }
 
 /** Ledger with the new facts appended, except empty ones and those with the source and text of a current one. */

@@ -39,6 +39,7 @@ export { quotedFile } from './prompts/attached.js';
 export { expertPrompts } from './prompts/expert-categories.js';
 export { expertPrompt } from './prompts/expert-prompt.js';
 export { earlierQuestions, searchTextOf } from './prompts/follow-up.js';
+export { callText } from './prompts/call-text.js';
 export { asData, bounded, dataRule, filteredMemory, languageLine, oneLine, type PromptMessage, sections } from './prompts/quoting.js';
 export { userInputsText, withUserInputs } from './prompts/user-inputs.js';
 export { promptFaults, type ShippedPrompt, shippedPrompts } from './prompts/shipped.js';

@@ -52,6 +52,7 @@ export function Sources({ run, record, sources, opened, onOpen, onTask }: Source
                   ) : (
                     source.title
                   )}
+                  {source.call !== undefined && <span className="quiet"> ({source.call})</span>}
                 </span>
                 <Badge>{kinds[source.kind]}</Badge>
                 {n !== null && (passages.length > 0 || source.insight) && (

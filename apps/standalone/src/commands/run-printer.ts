@@ -92,7 +92,9 @@ export class RunPrinter {
     const unnamed = sources.some(({ title }) => !answer?.includes(title));
     const named = !unnamed
       ? []
-      : sources.map(({ title, url, kind, n }, i) => `   [${n ?? i + 1}] ${title}${url ? ` · ${url}` : ''} (${kind})`);
+      : sources.map(
+          ({ title, call, url, kind, n }, i) => `   [${n ?? i + 1}] ${title}${call ? ` (${call})` : ''}${url ? ` · ${url}` : ''} (${kind})`,
+        );
     this.progress.write(
       [
         '',

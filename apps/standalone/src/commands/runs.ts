@@ -47,7 +47,7 @@ export function runText(run: RunView): string {
     ...run.decisions.map(({ epoch, sentence }) => `Decision  round ${epoch}: ${sentence}`),
     ...run.history.filter(({ gap }) => gap).map(({ iteration, gap }) => `Gap       round ${iteration}: ${short(gap, 200)}`),
     ...(run.answer === null ? [] : ['', run.answer, '']),
-    ...run.sources.map(({ title, url }, i) => `Source    [${i + 1}] ${title}${url ? ` · ${url}` : ''}`),
+    ...run.sources.map(({ title, call, url }, i) => `Source    [${i + 1}] ${title}${call ? ` (${call})` : ''}${url ? ` · ${url}` : ''}`),
     `Usage     ${usageText(run.usage.total)}${inFlight(run.usage.openCalls)}`,
     ...(recordedMore(run.usage) ? [`Recorded  ${usageText(run.usage.recorded)}, including calls that the run did not wait for`] : []),
   ];

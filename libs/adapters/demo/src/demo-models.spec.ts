@@ -325,7 +325,7 @@ describe('as assessor', () => {
     expect(await assess('What is the colour of plover eggs?', '[1] Nothing was found in documents. — general <->')).toContain(
       'COMPLETION_STATUS: COMPLETE\n',
     );
-    expect(await assess('What is 17*23?', '[1] {"result":"391","exact":true} — precision.calculate <->')).toContain(
+    expect(await assess('What is 17*23?', '[1] {"result":"391","exact":true} — precision.calculate (expression: 17*23) <->')).toContain(
       'COMPLETION_STATUS: COMPLETE\n',
     );
     expect(await assess('What is 17*23?', '[1] Seventeen is prime. — Numbers <->')).toContain('NEEDS_MORE_INFO');

@@ -79,14 +79,15 @@ describe('the tool capability', () => {
     const { tools } = adding();
     const { run } = await worker(tools);
     const { result, records } = await run({ tool: 'precision.add', args: { values: [1, 2] } });
+    const source = { kind: 'tool', title: 'precision.add', url: null, call: 'values: [1,2]' };
     expect(result).toEqual({
       status: 'ok',
       output: {
         kind: 'evidence',
-        facts: [{ text: '3', source: { kind: 'tool', title: 'precision.add', url: null }, taskId, epoch: 2, confidence: 1 }],
+        facts: [{ text: '3', source, taskId, epoch: 2, confidence: 1 }],
         notes: [],
       },
-      sources: [{ kind: 'tool', title: 'precision.add', url: null }],
+      sources: [source],
       attempt: 1,
     });
     expect(records).toMatchObject([{ type: 'CallRecorded', data: { model: 'mcp.precision.add', status: 'ok', usage: { calls: 0 } } }]);

@@ -1,6 +1,7 @@
 import { Failure, type Fact, type TaskInput } from '@conclave/contracts';
 import { oneLine, type DocumentReader, type ToolServers } from '@conclave/ports';
 import { answerByTool, note, appendThoughts, type Calls, type Capability, type ShownIn } from '@conclave/calls';
+import { callText } from '@conclave/strategies';
 import { foreignText } from './foreign-text.js';
 import { repairArguments } from './tools/repair-arguments.js';
 import * as z from 'zod';
@@ -73,9 +74,10 @@ export const mcpCapability =
           content,
         );
         const text = factText(content);
+        const call = callText(input.args);
         const fact: Fact = {
           text,
-          source: { kind: 'tool', title: tool, url: null },
+          source: { kind: 'tool', title: tool, url: null, ...(call === '' ? {} : { call }) },
           taskId: data.taskId,
           epoch: data.epoch,
           confidence: 1,

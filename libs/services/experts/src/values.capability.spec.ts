@@ -7,7 +7,10 @@ import { valuesCapability } from './values.capability.js';
 type Perform = Parameters<typeof describeCapability>[0]['perform'];
 
 /** Performs a capability like a worker, with an empty journal. `attempt` above 1: an earlier worker has begun it. */
-async function done(perform: Perform, { attempt = 1, repeatable = false, shown = [] as string[], stored = [] as string[] } = {}) {
+async function done(
+  perform: Perform,
+  { attempt = 1, repeatable = false, shown = [] as string[], stored = [] as string[], args = {} } = {},
+) {
   const maker = {
     tool: async (call: Parameters<Calls['tool']>[0], make: Parameters<Calls['tool']>[1]): Promise<CallEnd> => {
       await call.onBegun?.(attempt);
@@ -21,7 +24,7 @@ async function done(perform: Perform, { attempt = 1, repeatable = false, shown =
       }
     },
   } as unknown as Calls;
-  const input = { kind: 'values', values: { task: 'Find', query: null, args: {} } };
+  const input = { kind: 'values', values: { task: 'Find', query: null, args } };
   const task = { runId: 'run_1', data: { taskId: 'run_1/0/t', epoch: 0, input, timeoutS: 5, tenant: 'a', detail: 'redacted' } };
   const capability = describeCapability({ name: 'tides', forPlanner: 'tides', repeatable, perform });
   const append = (_run: string, entries: readonly { readonly text: string }[]) => {
@@ -47,6 +50,16 @@ describe('a capability of an extension', () => {
       },
     });
     expect(JSON.stringify(result).length).toBeLessThan(5_000);
+  });
+
+  it('says with each fact without an address what it was asked', async () => {
+    const result = await done(() => Promise.resolve({ facts: ['open', { text: 'page', url: 'http://t' }] }), {
+      args: { day: '2026-12-24' },
+    });
+    expect(result!.sources).toEqual([
+      { kind: 'tool', title: 'tides', url: null, call: 'day: 2026-12-24' },
+      { kind: 'tool', title: 'tides', url: 'http://t' },
+    ]);
   });
 
   it('loses invisible characters in its facts, and reports it', async () => {

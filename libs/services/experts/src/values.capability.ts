@@ -1,7 +1,7 @@
 import { Failure, type Fact, type TaskInput } from '@conclave/contracts';
 import { noticesAbout, oneLine, visibleText } from '@conclave/ports';
 import { answerByTool, appendThoughts, type Calls, type Capability, type ShownIn } from '@conclave/calls';
-import { faultsOf, type ExtensionCapability } from '@conclave/strategies';
+import { callText, faultsOf, type ExtensionCapability } from '@conclave/strategies';
 import * as z from 'zod';
 
 /** Longest text of a fact, in characters. */
@@ -68,9 +68,11 @@ export const valuesCapability =
       },
       async ({ content, attempt: at }) => {
         const { facts: found, notes } = Found.parse(JSON.parse(content));
+        const call = callText(given.args);
         const facts = found.map(({ text, title, url }): Fact => ({
           text: cut(text),
-          source: { kind: 'tool', title: title ?? name, url: url ?? null },
+          // A page says the same to every call that finds it.
+          source: { kind: 'tool', title: title ?? name, url: url ?? null, ...(call === '' || url ? {} : { call }) },
           taskId: data.taskId,
           epoch: data.epoch,
           confidence: 1,

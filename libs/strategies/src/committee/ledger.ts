@@ -1,6 +1,7 @@
 import type { Draft, EarlierResult, PlannedTask } from '@conclave/contracts';
 import { isExpert, tasksOf } from '@conclave/loop';
 import { bounded } from '../prompts/quoting.js';
+import { namesAmong } from '../replies/citations.js';
 import { known, sourced } from './context.js';
 import { heard, type CommitteeView } from './own.js';
 import { isTool } from './superseding.js';
@@ -48,7 +49,8 @@ export function ledgerAnswer(view: CommitteeView, reason: string): Draft | null 
     ...experts.map((fact) => `- ${bounded(fact.text, 400)}`),
     ...facts.map((fact, index) => `- ${bounded(fact.text.replace(/\s+/g, ' '), 400)} [${index + 1}]`),
   ];
-  const sources = facts.map((fact, index) => `[${index + 1}] ${fact.source.title}${fact.source.url ? ` — ${fact.source.url}` : ''}`);
+  const nameOf = namesAmong(facts.map(({ source }) => source));
+  const sources = facts.map(({ source }, index) => `[${index + 1}] ${nameOf(source)}`);
   const text = [
     `What was found so far:\n${lines.join('\n')}`,
     view.run.gap ? `Still open: ${view.run.gap}` : null,

@@ -53,7 +53,9 @@ export const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim(
 /** Marks what an earlier run learned, in prompts and in the thought stream. */
 export const filteredMemory = '[Domain-Filtered Memory]';
 
-const titleOf = ({ kind, title }: Fact['source']): string => oneLine(kind === 'memory' ? `${filteredMemory} ${title}` : title);
+/** A result such as `{"open":true}` means nothing without the arguments of its call. */
+const titleOf = ({ kind, title, call }: Fact['source']): string =>
+  oneLine(`${kind === 'memory' ? `${filteredMemory} ` : ''}${title}${call === undefined ? '' : ` (${call})`}`);
 
 /** Longest text of each fact, in characters. */
 export interface FactLengths {

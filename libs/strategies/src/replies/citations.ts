@@ -17,11 +17,26 @@ export function citedSources(text: string, facts: readonly Fact[]): readonly Cit
 export function sourceList(citations: readonly Citation[]): string {
   const lines = new Map<string, { numbers: number[]; source: Source }>();
   for (const { n, source } of citations) {
-    const key = source.url ?? source.title;
+    const key = source.url ?? `${source.title} (${source.call ?? ''})`;
     const line = lines.get(key) ?? { numbers: [], source };
     line.numbers.push(n);
     lines.set(key, line);
   }
   if (lines.size === 0) return '';
-  return `\n\nSources:\n${[...lines.values()].map(({ numbers, source }) => `${numbers.map((n) => `[${n}]`).join('')} ${source.title}${source.url ? ` — ${source.url}` : ''}`).join('\n')}`;
+  const listed = [...lines.values()];
+  const nameOf = namesAmong(listed.map(({ source }) => source));
+  return `\n\nSources:\n${listed.map(({ numbers, source }) => `${numbers.map((n) => `[${n}]`).join('')} ${nameOf(source)}`).join('\n')}`;
+}
+
+/**
+ * How a list names its sources: title and address, and the arguments of a call only if the list contains other calls of the same tool,
+ * because the answer usually repeats those of the only one.
+ */
+export function namesAmong(sources: readonly Source[]): (source: Source) => string {
+  const calls = new Map<string, Set<string | undefined>>();
+  for (const { title, call } of sources) calls.set(title, (calls.get(title) ?? new Set()).add(call));
+  return ({ title, call, url }) => {
+    const name = call !== undefined && calls.get(title)!.size > 1 ? `${title} (${call})` : title;
+    return url ? `${name} — ${url}` : name;
+  };
 }

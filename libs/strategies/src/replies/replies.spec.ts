@@ -407,6 +407,17 @@ describe('citations', () => {
     const cited = citedSources('A [2]. B [1, 3][9].', [fact('one'), fact('two', 'http://x'), fact('one')]);
     expect(sourceList(cited)).toBe('\n\nSources:\n[1][3] one\n[2] two — http://x');
   });
+  it('names the calls of a tool only if it lists several', () => {
+    const open = (call: string) => ({
+      ...fact('diary.open_on'),
+      source: { kind: 'tool' as const, title: 'diary.open_on', url: null, call },
+    });
+    const facts = [open('date: 2026-12-24'), open('date: 2026-12-25'), open('date: 2026-12-24')];
+    expect(sourceList(citedSources('Open [1][3].', facts))).toBe('\n\nSources:\n[1][3] diary.open_on');
+    expect(sourceList(citedSources('Open [1], shut [2].', facts))).toBe(
+      '\n\nSources:\n[1] diary.open_on (date: 2026-12-24)\n[2] diary.open_on (date: 2026-12-25)',
+    );
+  });
   it('has no list if nothing is cited', () => {
     expect(sourceList(citedSources('Nothing.', [fact('one')]))).toBe('');
   });

@@ -82,7 +82,7 @@ export function unsupported(text: string, facts: readonly Fact[], question = '')
       .flatMap((match) => match[1]!.split(',').map((part) => Number(part.trim())))
       .filter((n) => facts[n - 1]);
     if (cited.length === 0) return [];
-    const source = cited.map((n) => `${facts[n - 1]!.source.title} ${facts[n - 1]!.text}`).join('\n');
+    const source = cited.map((n) => `${facts[n - 1]!.source.title} ${facts[n - 1]!.source.call ?? ''} ${facts[n - 1]!.text}`).join('\n');
     const said = sentence.replace(citation, ' ');
     const known = new Set(numbersOf(source).map(plain));
     const words = fold(source);

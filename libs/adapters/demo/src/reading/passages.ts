@@ -50,7 +50,9 @@ export function readPassages(block: string): readonly ParsedPassage[] {
     const body = (match?.[2] ?? line).trim();
     if (body === '') return [];
     const sourced = /^(.*) — (.*?) <([^<>]*)>$/s.exec(body);
-    return [passageOf(Number(match?.[1] ?? 0), sourced?.[1] ?? body, sourced?.[2] ?? '')];
+    // `server.tool (name: value)`: the arguments of a call are no part of the tool's name.
+    const [, tool] = /^([\w-]+[./][\w./-]+) \([^\s:]+: .*\)$/s.exec(sourced?.[2] ?? '') ?? [];
+    return [passageOf(Number(match?.[1] ?? 0), sourced?.[1] ?? body, tool ?? sourced?.[2] ?? '')];
   });
 }
 

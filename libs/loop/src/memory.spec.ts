@@ -1,0 +1,15 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Fact } from '@conclave/contracts';
+import { addFacts } from './memory.js';
+
+describe('the ledger', () => {
+  it('keeps equal results of different calls apart, and those of equal calls once', () => {
+    const result = (text: string, call: string): Fact => {
+      const source = { kind: 'tool' as const, title: 'diary.open_on', url: null, call };
+      return { text, source, taskId: 't', epoch: 0, confidence: 1 };
+    };
+    const found = [result('no', 'date: 2026-12-25'), result('no', 'date: 2026-12-26'), result('no', 'date: 2026-12-25')];
+    const { facts } = addFacts({ facts: [], tried: [] } as unknown as Parameters<typeof addFacts>[0], found);
+    expect(facts.map(({ source }) => source.call)).toEqual(['date: 2026-12-25', 'date: 2026-12-26']);
+  });
+});

@@ -144,12 +144,41 @@ describe('waves', () => {
     }
   });
 
-  it('answer with the last action if no model could write the answer', () => {
+  it('list what was found, and why they ended, if no model could write the answer', () => {
     const run = begun();
     wave(run, 0, 'done', [call('a', 'stock.count', { item: 'nut' })], { action: 'Counting the nuts.' });
     run.found('a', '3 nuts');
     run.failed('judge.synthesis');
-    expect(run.completed()).toMatchObject({ outcome: 'completed', reasonCode: 'composer_failed', answer: 'Counting the nuts.' });
+    expect(run.completed()).toMatchObject({
+      outcome: 'completed',
+      reasonCode: 'composer_failed',
+      answer: expect.stringMatching(/^What was found so far:\n- 3 nuts \[1\]\n\nWhy it stopped: .+\n\nSources:\n\[1\] doc$/),
+      sources: [{ title: 'doc', n: 1 }],
+    });
+  });
+
+  it('fail if nothing was found and no model could write the answer', () => {
+    const run = begun();
+    wave(run, 0, 'done', [], { action: 'All is known' });
+    run.failed('judge.synthesis');
+    expect(run.completed()).toMatchObject({ outcome: 'failed', answer: null, failure: { message: 'broken' } });
+  });
+
+  it('keep the last model call for the answer', () => {
+    const run = begun({}, { model_calls: 3 });
+    for (const epoch of [0, 1]) {
+      wave(run, epoch, 'continue', [call(`c${epoch}`, 'stock.count', { item: epoch })]);
+      run.result(`c${epoch}`, { usage: { ...oneCall, calls: 0 } });
+    }
+    expect(waves(run)).toBe(2);
+    run.composed('So far.');
+    expect(run.completed()).toMatchObject({
+      outcome: 'limit_reached',
+      rule: 'D2',
+      reasonCode: 'budget_model_calls',
+      reason: 'The budget leaves no model call for another wave besides the answer.',
+      answer: 'So far.',
+    });
   });
 
   it('fail if not even a first plan arrived', () => {

@@ -2,6 +2,8 @@ import { type Draft, type PlannedTask, type TaskInputDraft, type RequestedTask }
 import { currentFacts, isJudge, type Move, type TaskState, type Verdict, type View } from '@conclave/loop';
 import type { AskedJudge, AskingStrategy } from '../asks/asked-judge.js';
 import { synthesisQuestion } from '../asks/questions.js';
+import { ledgerAnswer } from '../committee/ledger.js';
+import { initialOwn } from '../committee/own.js';
 import { actionOf } from '../plan-rules.js';
 import { asAsked } from '../prompts/as-asked.js';
 import { waveAsk } from './wave-ask.js';
@@ -147,16 +149,20 @@ export const waves: AskingStrategy<Own> = {
     if (run.plan === null) return [{ do: 'plan' }];
     const isDone = own.said.at(-1)!.status === 'done' || run.plan.tasks.length === 0;
     if (isDone) return [{ do: 'decide', reading: { by: 'planner', sufficient: true } }];
+    // Asking the planner would leave no model call for the answer. A plan that has to be asked for again may still use it up.
+    if (!lastRound && run.request.limits.model_calls - run.spent.calls <= 1)
+      return [{ do: 'decide', reading: { by: 'planner', sufficient: false, unaffordable: 'another wave besides the answer' } }];
     // Something stays open only if no wave is left.
     const open = lastRound ? { open: 'the planner wanted more calls' } : {};
     return [{ do: 'decide', reading: { by: 'planner', sufficient: false, model: 'continue', ...open } }];
   },
   onDecided: () => [{ do: 'plan' }],
-  lastAnswer: ({ own, run }) => {
+  lastAnswer: (view, reason) => {
+    const { own } = view;
     if (own.draft) return own.draft;
-    const action = own.said.findLast((said) => said.action !== '')?.action;
-    if (!action) return null;
-    return { text: action, sources: [], insight: null, cutShort: false, epoch: run.epoch, unwritten: own.unwritten ?? '' };
+    // What the planner says it does is no answer to the question.
+    const found = ledgerAnswer({ ...view, own: initialOwn }, reason);
+    return found && { ...found, unwritten: own.unwritten ?? '' };
   },
   summary: ({ own, run }, tasks) => ({
     planSummary: `${own.said.at(-1)?.action ?? ''} (${tasks.map(({ id, tool }) => `${id} ${tool ?? ''}`).join(', ')})`,

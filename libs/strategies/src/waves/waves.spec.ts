@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { GapDetected, PlannedTask, Template } from '@conclave/contracts';
+import type { GapDetected, PlannedTask, TaskDispatched, Template } from '@conclave/contracts';
 import { oneCall, Scenario } from '../testing/scenario.js';
 import type { WaveContent } from './wave-plan.js';
 
@@ -142,6 +142,23 @@ describe('waves', () => {
       run.composed('3 nuts.');
       expect(run.completed()).toMatchObject({ outcome: 'stuck', rule: 'D4', answer: '3 nuts.' });
     }
+  });
+
+  it('tell the composer each call that never worked, also if the tool worked for other arguments', () => {
+    const run = begun();
+    const count = (id: string, item: string) => call(id, 'stock.count', { item });
+    wave(run, 0, 'continue', [count('a', 'nut'), count('b', 'saw'), count('c', 'bolt')]);
+    run.found('a', '3 nuts');
+    run.failed('b');
+    run.failed('c');
+    wave(run, 1, 'done', [count('d', 'saw'), count('e', 'bolt')]);
+    run.failed('d');
+    run.found('e', '7 bolts');
+    const { input } = run.outputs.filter(({ type }) => type === 'TaskDispatched').at(-1)!.data as TaskDispatched['data'];
+    expect(input).toMatchObject({
+      kind: 'synthesis',
+      failed: [{ capability: 'mcp', task: 'Call stock.count (item: saw)', reason: 'broken' }],
+    });
   });
 
   it('list what was found, and why they ended, if no model could write the answer', () => {

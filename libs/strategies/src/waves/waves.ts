@@ -1,4 +1,4 @@
-import { type Draft, type PlannedTask, type TaskInputDraft, type RequestedTask } from '@conclave/contracts';
+import { type Draft, type PlannedTask, type TaskInput, type TaskInputDraft, type RequestedTask } from '@conclave/contracts';
 import { currentFacts, isJudge, type Move, type TaskState, type Verdict, type View } from '@conclave/loop';
 import type { AskedJudge, AskingStrategy } from '../asks/asked-judge.js';
 import { synthesisQuestion } from '../asks/questions.js';
@@ -6,6 +6,7 @@ import { ledgerAnswer } from '../committee/ledger.js';
 import { initialOwn } from '../committee/own.js';
 import { actionOf } from '../plan-rules.js';
 import { asAsked } from '../prompts/as-asked.js';
+import { callText } from '../prompts/call-text.js';
 import { waveAsk } from './wave-ask.js';
 import { optionsOf, WaveContent, waveFaults, WavesOptions, type KnownCall, type WaveAsked } from './wave-plan.js';
 
@@ -71,6 +72,25 @@ function taskInput(view: WavesView, _ref: string, { spec }: TaskState): TaskInpu
   return { ...call, refused: `The tool "${spec.tool ?? ''}" is not offered. Use one of: ${names.join(', ') || 'none is offered'}.` };
 }
 
+/** Calls that never worked, each once and with its last failure: what worked for other arguments says nothing about these. */
+function failedCalls(view: WavesView): Extract<TaskInput, { kind: 'synthesis' }>['failed'] {
+  const key = ({ spec }: TaskState): string => actionOf(spec, []).argument;
+  const all = calls(view).map(([, task]) => task);
+  const worked = new Set(all.filter(({ result }) => result?.status === 'ok').map(key));
+  const failed = new Map<string, { capability: string; task: string; reason: string }>();
+  for (const task of all) {
+    const { spec, result } = task;
+    const args = callText(spec.args ?? {});
+    if (result?.failure && !worked.has(key(task)))
+      failed.set(key(task), {
+        capability: spec.capability,
+        task: args === '' ? spec.task : `${spec.task} (${args})`,
+        reason: result.failure.message,
+      });
+  }
+  return [...failed.values()];
+}
+
 /** Writes the answer from the results of the calls. */
 const synthesis: AskedJudge<Own> = {
   question: synthesisQuestion,
@@ -78,7 +98,6 @@ const synthesis: AskedJudge<Own> = {
   input: (view) => {
     const { run } = view;
     const { goal, conversation, system, answer } = run.request;
-    const worked = new Set(calls(view).flatMap(([, { spec, result }]) => (result?.status === 'ok' ? [spec.tool] : [])));
     return {
       kind: 'synthesis',
       question: goal,
@@ -86,9 +105,7 @@ const synthesis: AskedJudge<Own> = {
       system,
       facts: [...currentFacts(run.memory)],
       answers: [],
-      failed: calls(view).flatMap(([, { spec, result }]) =>
-        result?.failure && !worked.has(spec.tool) ? [{ capability: spec.capability, task: spec.task, reason: result.failure.message }] : [],
-      ),
+      failed: failedCalls(view),
       // What is open says only that waves ran out, which is nothing about the question.
       openGap: null,
       parameters: answer,

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import pTimeout from 'p-timeout';
 import { Failure } from '@conclave/contracts';
 import type { Logger } from '@conclave/platform';
-import { toolCalled, type ToolDescription, type ToolServers } from '@conclave/ports';
+import { signatureOf, toolCalled, type ToolDescription, type ToolServers } from '@conclave/ports';
 import { usualBounds, type ServerBounds } from './bounds.js';
 import { launchOf, type BuiltinServer, type ConfiguredServers } from './launch-plan.js';
 import type { ListedTool } from './tool-list.js';
@@ -20,6 +20,9 @@ export interface ToolServersOptions {
   readonly logger: Logger;
   readonly bounds?: Partial<ServerBounds>;
 }
+
+/** Longest description of an argument that a refusal repeats, in characters: more than the offer, because the offer was not enough. */
+const longestNote = 160;
 
 interface Found {
   readonly server: ToolServer;
@@ -105,7 +108,7 @@ export function openToolServers({ servers, environment, builtins = {}, folder, l
       if (problem)
         throw new Failure(
           'TOOL_ARGUMENTS_INVALID',
-          `\`${server.name}.${tool.name}\`: ${problem} Expected: ${tool.signature || 'no arguments'}`,
+          `\`${server.name}.${tool.name}\`: ${problem} Expected: ${signatureOf(tool.inputSchema, longestNote) || 'no arguments'}`,
         );
       return orEnded(server.call(tool, args, signal, until), signal, until - performance.now());
     },

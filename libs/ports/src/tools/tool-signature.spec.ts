@@ -26,6 +26,26 @@ describe('the signature of a tool', () => {
     );
   });
 
+  it('says in which form an argument is needed, as far as it fits', () => {
+    const schema = object({
+      day: { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}$', description: 'YYYY-MM-DD' },
+      at: { type: 'string', format: 'date-time', description: 'a description that is too long to be repeated in each prompt' },
+      name: { type: 'string', minLength: 2, maxLength: 9 },
+      count: { type: 'integer', minimum: 1, maximum: 9_007_199_254_740_991 },
+      share: { type: 'number', exclusiveMinimum: 0, maximum: 1 },
+      days: { type: 'array', items: { type: 'string', format: 'date' }, description: 'days\nthat count' },
+      mode: { enum: ['a', 'b'], description: 'said by its values' },
+    });
+    expect(signatureOf(schema)).toBe(
+      'day?: string (matches ^\\d{4}-\\d{2}-\\d{2}$; YYYY-MM-DD), at?: string (date-time), name?: string (at least 2 characters), ' +
+        'count?: integer (at least 1), share?: number (at most 1; above 0), days?: string[] (date; days that count), mode?: "a" | "b"',
+    );
+    expect(signatureOf(schema, 100)).toContain('at?: string (date-time; a description that is too long to be repeated in each prompt)');
+    const many = Array.from({ length: 30 }, (_, n) => [`argument_${n}`, { type: 'string', format: 'date', description: 'YYYY-MM-DD' }]);
+    expect(signatureOf(object(Object.fromEntries(many.slice(0, 16))))).toMatch(/^argument_0\?: string \(date\), /);
+    expect(signatureOf(object(Object.fromEntries(many)))).not.toContain('date');
+  });
+
   it('follows references inside the schema, and no others', () => {
     const schema = {
       ...object({

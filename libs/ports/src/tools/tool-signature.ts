@@ -4,6 +4,11 @@ import type { JsonObject } from './tools.js';
 /** Longest signature, in characters. */
 const longestSignature = 600;
 const longestName = 64;
+/**
+ * Longest pattern of an argument, and longest description of a text that is repeated, in characters: most forms are short, such as
+ * `YYYY-MM-DD`, and every planner's prompt contains every signature.
+ */
+const [longestPattern, longestNote] = [60, 32];
 /** Maximum number of enumeration values and union members listed. */
 const namedChoices = 8;
 /** Nesting depth of objects that is written out. */
@@ -11,9 +16,18 @@ const deepest = 2;
 /** Maximum number of schema parts visited: a small schema with references can expand to a very large one. */
 const mostParts = 1_000;
 
-/** The arguments of a tool in one line, from its JSON Schema: `expression: string, digits?: integer`. Bounded for any schema. */
-export function signatureOf(schema: JsonObject): string {
-  const parts = fieldsOf(schema, { root: schema, depth: 0, left: { parts: mostParts } });
+/**
+ * The arguments of a tool in one line, from its JSON Schema: `day: string (YYYY-MM-DD), digits?: integer (1 to 50)`. Bounded for any
+ * schema: what is in brackets is left out if the types alone fill the line. `note`: longest description in it, in characters.
+ */
+export function signatureOf(schema: JsonObject, note = longestNote): string {
+  const partsWith = (hints: At['hints']): readonly string[] =>
+    fieldsOf(schema, { root: schema, depth: 0, left: { parts: mostParts }, hints, note });
+  const parts = (['all', 'forms', 'none'] as const).map(partsWith).find((some) => some.join(', ').length <= longestSignature);
+  return parts ? parts.join(', ') : cutLine(partsWith('none'));
+}
+
+function cutLine(parts: readonly string[]): string {
   let line = '';
   for (const [i, part] of parts.entries()) {
     const next = line === '' ? part : `${line}, ${part}`;
@@ -27,6 +41,9 @@ interface At {
   readonly root: JsonObject;
   readonly depth: number;
   readonly left: { parts: number };
+  /** What is said about an argument beside its type: `forms` leaves out its description. */
+  readonly hints: 'all' | 'forms' | 'none';
+  readonly note: number;
 }
 
 export const isJsonObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -37,7 +54,38 @@ function fieldsOf(schema: JsonObject, at: At): readonly string[] {
   const fields = Object.entries(schema.properties).slice(0, 100);
   // Required fields first; otherwise in schema order.
   const ordered = [...fields.filter(([name]) => required.has(name)), ...fields.filter(([name]) => !required.has(name))];
-  return ordered.map(([name, value]) => `${named(name)}${required.has(name) ? '' : '?'}: ${typeOf(value, at)}`);
+  return ordered.map(
+    ([name, value]) => `${named(name)}${required.has(name) ? '' : '?'}: ${typeOf(value, at)}${at.depth === 0 ? hintOf(value, at) : ''}`,
+  );
+}
+
+/** Formats, patterns and bounds of an argument in brackets: its type alone does not say how to write a date. */
+function hintOf(value: unknown, { root, hints, note }: At): string {
+  const own = resolved(value, root);
+  const schema = own?.type === 'array' ? resolved(own.items, root) : own;
+  if (hints === 'none' || !own || !schema || 'const' in schema || Array.isArray(schema.enum)) return '';
+  const { format, pattern, minLength } = schema;
+  const said = [
+    typeof format === 'string' ? oneLine(format, 20) : null,
+    // A cut pattern would be another pattern.
+    typeof pattern === 'string' && pattern.length <= longestPattern ? `matches ${oneLine(pattern, longestPattern)}` : null,
+    boundsOf(schema.minimum, schema.maximum),
+    isBound(schema.exclusiveMinimum) ? `above ${schema.exclusiveMinimum}` : null,
+    isBound(schema.exclusiveMaximum) ? `below ${schema.exclusiveMaximum}` : null,
+    isBound(minLength) && minLength > 1 ? `at least ${minLength} characters` : null,
+    hints === 'all' && schema.type === 'string' && typeof own.description === 'string' && own.description.length <= note
+      ? oneLine(own.description, note)
+      : null,
+  ].filter(Boolean);
+  return said.length === 0 ? '' : ` (${said.join('; ')})`;
+}
+
+/** The largest safe integers are bounds of every integer in the schemas of some libraries. */
+const isBound = (bound: unknown): bound is number => typeof bound === 'number' && Math.abs(bound) < Number.MAX_SAFE_INTEGER;
+
+function boundsOf(least: unknown, most: unknown): string | null {
+  if (isBound(least) && isBound(most)) return `${least} to ${most}`;
+  return isBound(least) ? `at least ${least}` : isBound(most) ? `at most ${most}` : null;
 }
 
 const named = (name: string): string => (/^[A-Za-z_$][\w$-]{0,63}$/.test(name) ? name : JSON.stringify(oneLine(name, longestName)));

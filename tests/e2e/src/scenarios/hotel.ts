@@ -42,7 +42,7 @@ export function hotelScenarios(system: () => System): void {
       expect([answered.answer, answered.chat.pieces.length > 1]).toEqual([expect.stringContaining('5 standard rooms are free.'), true]);
 
       const [first, second, third] = s.prompts;
-      expect(first).toContain('calendar.resolve_holiday(holiday_name: string, year?: integer)');
+      expect(first).toContain('calendar.resolve_holiday(holiday_name: string (such as Hanukkah), year?: integer)');
       expect(first).not.toContain('RESULTS:');
       expect(resultsIn(second!)).toMatch(/h1[^]*2026-12-04[^]*2026-12-11/);
       // A known fact is stated once, no matter how many waves ago it was found.

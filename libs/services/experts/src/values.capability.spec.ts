@@ -9,10 +9,11 @@ type Perform = Parameters<typeof describeCapability>[0]['perform'];
 /** Performs a capability like a worker, with an empty journal. `attempt` above 1: an earlier worker has begun it. */
 async function done(
   perform: Perform,
-  { attempt = 1, repeatable = false, shown = [] as string[], stored = [] as string[], args = {} } = {},
+  { attempt = 1, repeatable = false, shown = [] as string[], stored = [] as string[], args = {}, given = [] as unknown[] } = {},
 ) {
   const maker = {
     tool: async (call: Parameters<Calls['tool']>[0], make: Parameters<Calls['tool']>[1]): Promise<CallEnd> => {
+      given.push(call.request);
       await call.onBegun?.(attempt);
       try {
         const content = await make(new AbortController().signal);
@@ -60,6 +61,18 @@ describe('a capability of an extension', () => {
       { kind: 'tool', title: 'tides', url: null, call: 'day: 2026-12-24' },
       { kind: 'tool', title: 'tides', url: 'http://t' },
     ]);
+  });
+
+  it('cannot change the record of its call', async () => {
+    const given: unknown[] = [];
+    const spoiling: Perform = (task) => {
+      Object.assign(task.args, { day: '1999-01-01' });
+      (task.args as { at: string[] }).at.push('noon');
+      return Promise.resolve({ facts: ['open'] });
+    };
+    const result = await done(spoiling, { args: { day: '2026-12-24', at: ['nine'] }, given });
+    expect(result!.sources).toMatchObject([{ call: 'day: 2026-12-24, at: ["nine"]' }]);
+    expect(given).toEqual([{ task: 'Find', query: null, args: { day: '2026-12-24', at: ['nine'] } }]);
   });
 
   it('loses invisible characters in its facts, and reports it', async () => {

@@ -60,8 +60,9 @@ export const valuesCapability =
         if (attempt > 1 && !repeatable)
           throw new Failure('TOOL_FAILED', 'It may already have run before this worker took over, and it is not marked as safe to repeat.');
         const progress = new Progress(signal, (n, text) => say(attempt, n, 'mcp.call', text, text));
+        // Its own copy: what it changes there must not change the record of the call.
         const found = await performed(name, async () =>
-          perform(given, { signal, timeoutMs: data.timeoutS * 1_000, tenant: data.tenant, progress: progress.say }),
+          perform(structuredClone(given), { signal, timeoutMs: data.timeoutS * 1_000, tenant: data.tenant, progress: progress.say }),
         );
         await progress.end();
         return found;

@@ -48,7 +48,8 @@ export function planFaults(
   return faults;
 }
 
-function hasCycle(tasks: readonly PlannedTask[]): boolean {
+/** Whether tasks wait for each other; every need has to be in the plan. */
+export function hasCycle(tasks: readonly PlannedTask[]): boolean {
   const waiting = new Map(tasks.map((task) => [task.id, new Set(task.needs)]));
   for (let progress = true; progress;) {
     progress = false;

@@ -11,7 +11,7 @@ import { failureText, initialOwn, type CommitteeView } from '../committee/own.js
 import { dedupe } from '../plan-rules.js';
 import { guarded } from './guarded.js';
 import { unknownMembers } from './members.js';
-import type { OwnPlan, WrittenDraft, WrittenMove } from './moves.js';
+import { checkNeeds, type OwnPlan, type WrittenDraft, type WrittenMove } from './moves.js';
 
 /** A function of a strategy that returns moves, as an extension writes it. */
 type Moving<Own, Name extends 'next' | 'onPlan' | 'onResult' | 'onDecided' | 'onCommand'> = (
@@ -135,7 +135,11 @@ export function describeStrategy<Own>(description: StrategyDescription<Own>): As
     judges: {},
     initial: () => ({}) as Own,
     task: (view, ref, task) => taskInput(plain(view), ref, task),
-    onPlan: (view, plan) => [{ do: 'dispatch', tasks: requestedTasks(plain(view), dedupe(plan.tasks)) }],
+    onPlan: (view, { tasks }) => {
+      // A planner of its own may have checked nothing.
+      checkNeeds(tasks);
+      return [{ do: 'dispatch', tasks: requestedTasks(plain(view), dedupe(tasks)) }];
+    },
     lastAnswer: (view, reason) => {
       const { draft, unwritten } = (view.own ?? {}) as Written;
       const found = draft ?? ledgerAnswer(plain(view), reason);

@@ -153,6 +153,33 @@ describe('a strategy of an extension', () => {
     expect(run.completed()).toMatchObject({ outcome: 'completed', answer: 'It is so.' });
   });
 
+  it.each([
+    ['that is not in the plan', ['y', []], 'The task "x" needs "y", which is not in the plan'],
+    ['of a task that needs it', ['z', ['x']], 'form a circle'],
+    ['of its own', ['x', []], 'form a circle'],
+  ] as const)('that makes a plan with a need %s is told so', (_what, [need, needs], words) => {
+    const task = { capability: 'expert.general', task: 'Say it' };
+    const tasks = [
+      { ...task, id: 'x', needs: [need] },
+      { ...task, id: 'z', task: 'Say that', needs },
+    ];
+    const taking = { next: ({ run }: { run: { ending: unknown } }) => (run.ending ? [] : [{ do: 'take', plan: { tasks } }]) };
+    expect(played(taking).completed()).toMatchObject({
+      failure: { code: 'STRATEGY_FAILED', message: expect.stringContaining(words) },
+    });
+    const unchecked = {
+      next: ({ run }: { run: { ending: unknown } }) => (run.ending ? [] : [{ do: 'plan' }]),
+      planner: { faults: () => [] },
+    };
+    const run = new Scenario({ strategy: 'written' }, written(unchecked));
+    run.requested();
+    run.planned(
+      0,
+      tasks.map((one) => ({ ...one, needs: [...one.needs], query: null, metadata_filters: null })),
+    );
+    expect(run.completed()).toMatchObject({ failure: { message: expect.stringContaining(words) } });
+  });
+
   it.each<[string, Readonly<Record<string, unknown>>, string]>([
     ['an unknown member', { judgs: {} }, 'has the member `judgs`, which is unknown; there are: id, next, options'],
     ['no function', { onDecided: [] }, 'has `onDecided`, which is not a function'],

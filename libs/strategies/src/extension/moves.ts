@@ -18,7 +18,7 @@ import { faultsOf } from '../asks/json-form.js';
 import { requestedTasks } from '../committee/experts.js';
 import { capabilityOf } from '../capabilities/declared.js';
 import { initialOwn } from '../committee/own.js';
-import { capabilitiesOf } from '../plan-rules.js';
+import { capabilitiesOf, hasCycle } from '../plan-rules.js';
 import { jsonFault, kindOf } from './json-values.js';
 
 const taskShape = {
@@ -141,7 +141,7 @@ export function readMoves(given: unknown, view: View, judges: readonly string[])
 export function readPlan(given: unknown, view: View): PlanCreated['data'] {
   const read = WrittenPlan.safeParse(given);
   if (!read.success) throw new Error(`It returned a plan with a wrong shape: ${faultsOf(read.error).join(' ')}`);
-  checkTasks(read.data.tasks, view);
+  checkPlan(read.data.tasks, view);
   return read.data as PlanCreated['data'];
 }
 
@@ -155,7 +155,7 @@ function made(move: Written, view: View, judges: readonly string[]): Move {
     const fault = jsonFault(move.data, 'data');
     if (fault) throw new Error(`The \`data\` of a move "note" has to be JSON, but ${fault}.`);
   }
-  if (move.do === 'take') checkTasks(move.plan.tasks, view);
+  if (move.do === 'take') checkPlan(move.plan.tasks, view);
   return move.do === 'dispatch' ? { ...move, tasks: tasksToOpen(move.tasks, view) } : move;
 }
 
@@ -184,6 +184,27 @@ function shaped<T>(schema: z.ZodType<T>, given: unknown): T {
   const read = schema.safeParse(given);
   if (!read.success) throw new Error(`A task of the move "dispatch" has a wrong shape: ${faultsOf(read.error).join(' ')}`);
   return read.data;
+}
+
+function checkPlan(tasks: readonly PlannedTask[], view: View): void {
+  checkTasks(tasks, view);
+  checkNeeds(tasks);
+}
+
+/** Throws for tasks that cannot be put in order: those of a planner are checked before, those that a strategy writes are not. */
+export function checkNeeds(tasks: readonly PlannedTask[]): void {
+  const ids = new Set<string>();
+  for (const { id } of tasks) {
+    if (ids.has(id)) throw new Error(`The id "${id}" is used by two tasks of the plan. Give every task its own id.`);
+    ids.add(id);
+  }
+  for (const { id, needs } of tasks)
+    for (const need of needs)
+      if (!ids.has(need))
+        throw new Error(
+          `The task "${id}" needs "${need}", which is not in the plan: \`needs\` contains ids of tasks of the same plan. It has: ${[...ids].join(', ')}.`,
+        );
+  if (hasCycle(tasks)) throw new Error('The `needs` of the tasks of the plan form a circle: remove one of them.');
 }
 
 /** Throws for a task that no worker knows, or whose arguments its capability does not accept: it could only fail. */

@@ -154,6 +154,26 @@ describe('a strategy of an extension', () => {
   });
 
   it.each([
+    ['names no template to start', false, 'the capability "run", which starts a run of another template'],
+    ['does not make the input of its run', true, 'of the kind "research" for the capability "run"'],
+  ])('that starts a run but %s is told so, because the task could only fail again and again', (_what, named, words) => {
+    const next = ({ run }: { run: { ending: unknown } }) =>
+      run.ending ? [] : [{ do: 'dispatch', tasks: [{ id: 'x', capability: 'run', task: 'Ask it' }] }];
+    const run = new Scenario({ strategy: 'written' }, written({ next }));
+    run.requested({}, named ? { children: { other: template() } } : {});
+    expect(run.completed()).toMatchObject({ failure: { code: 'STRATEGY_FAILED', message: expect.stringContaining(words) } });
+    expect(run.dispatched()).toEqual([]);
+  });
+
+  it('is told only of capabilities that it may use', () => {
+    const next = ({ run }: { run: { ending: unknown } }) =>
+      run.ending ? [] : [{ do: 'dispatch', tasks: [{ id: 'x', capability: 'tide', task: 'Find' }] }];
+    const run = new Scenario({ strategy: 'written' }, written({ next }));
+    run.requested();
+    expect(run.completed()).toMatchObject({ failure: { message: expect.stringMatching(/It offers: expert\.general, research\./) } });
+  });
+
+  it.each([
     ['that is not in the plan', ['y', []], 'The task "x" needs "y", which is not in the plan'],
     ['of a task that needs it', ['z', ['x']], 'form a circle'],
     ['of its own', ['x', []], 'form a circle'],

@@ -1,4 +1,5 @@
-import { StrategyFault, type Limits, type Move, type View } from '@conclave/loop';
+import { TaskInput } from '@conclave/contracts';
+import { runCapability, StrategyFault, type Limits, type Move, type View } from '@conclave/loop';
 import * as z from 'zod';
 import { faultsOf } from '../asks/json-form.js';
 import type { AskedJudge, AskingStrategy } from '../asks/asked-judge.js';
@@ -106,8 +107,14 @@ export function guarded<Own>(strategy: AskingStrategy<Own>): AskingStrategy<Own>
         'task',
         () => strategy.task(seen(view), ref, task),
         (given) => {
-          if (typeof (given as { kind?: unknown } | null)?.kind !== 'string')
-            throw new Error(`It returned ${kindOf(given)}, not the input of a task.`);
+          const kind = (given as { kind?: unknown } | null)?.kind;
+          if (typeof kind !== 'string') throw new Error(`It returned ${kindOf(given)}, not the input of a task.`);
+          // The process that starts runs would fail on any other input, again and again.
+          const isRun = task.spec.capability === runCapability;
+          if (isRun !== (kind === runCapability) || (isRun && !TaskInput.safeParse(given).success))
+            throw new Error(
+              `It returned an input of the kind "${kind}" for the capability "${task.spec.capability}". A task "${runCapability}" needs { kind: '${runCapability}', goal, template, children, limits, caller }, and no other task has it.`,
+            );
           return given as ReturnType<typeof strategy.task>;
         },
       ),

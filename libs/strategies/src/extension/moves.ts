@@ -208,10 +208,16 @@ export function checkNeeds(tasks: readonly PlannedTask[]): void {
 }
 
 /** Throws for a task that no worker knows, or whose arguments its capability does not accept: it could only fail. */
-function checkTasks(tasks: readonly PlannedTask[], { template }: View): void {
-  const offered = [...capabilitiesOf(template), runCapability];
+function checkTasks(tasks: readonly PlannedTask[], { template, run }: View): void {
+  const offered = capabilitiesOf(template);
   for (const task of tasks) {
     const { id, capability } = task;
+    if (capability === runCapability) {
+      if (Object.keys(run.request.children ?? {}).length > 0) continue;
+      throw new Error(
+        `The task "${id}" has the capability "${runCapability}", which starts a run of another template. Only a strategy whose \`startsRuns\` names that template may use it.`,
+      );
+    }
     if (!offered.includes(capability))
       throw new Error(
         `The task "${id}" has the capability "${capability}", which the template ${template.id} does not offer. It offers: ${offered.join(', ')}.`,

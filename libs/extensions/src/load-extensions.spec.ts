@@ -96,6 +96,26 @@ describe('an extension', () => {
     ['that returns nothing', () => file('export default () => undefined;'), 'does not return an object'],
     ['that returns another list', () => file('export default () => ({ strategy: [] });'), 'returns `strategy`, which is unknown'],
     ['that returns no lists', () => file('export default () => ({ strategies: {} });'), 'does not return an object'],
+    [
+      'with a strategy that the kit did not make',
+      () => file("export default () => ({ strategies: [{ id: 'raw-loop', next: () => [] }] });"),
+      '`strategies[0]` was not made by the kit: make it with `strategy({ … })`',
+    ],
+    [
+      'with a changed copy of a strategy',
+      () => file("export default (kit) => ({ strategies: [{ ...kit.strategy({ id: 'copied-loop', next: () => [] }), next: 1 }] });"),
+      '`strategies[0]` was not made by the kit',
+    ],
+    [
+      'with null for a capability',
+      () => file('export default () => ({ capabilities: [null] });'),
+      '`capabilities[0]` was not made by the kit',
+    ],
+    [
+      'with a strategy among the capabilities',
+      () => file("export default (kit) => ({ capabilities: [kit.strategy({ id: 'lost-loop', next: () => [] })] });"),
+      '`capabilities[0]` is a strategy; put it into the other list',
+    ],
     ['with a strategy of the product', () => file(strategy('agentic')), 'The strategy "agentic" already exists'],
     ['with a strategy that has no id', () => file(strategy('Own Loop')), 'needs an id'],
     ['with a strategy without next', () => file(strategy('no-next', '')), 'has no function `next`'],

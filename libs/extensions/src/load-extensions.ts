@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Failure, type Configuration } from '@conclave/contracts';
-import { addCapability, addStrategy, callExtensionsBy, describedIn } from '@conclave/strategies';
+import { addCapability, addStrategy, callExtensionsBy, describedIn, kindMade, type Made } from '@conclave/strategies';
 import type * as zod from 'zod';
 import { extensionKit, type Extension, type ExtensionKit } from './extension-kit.js';
 import { interrupting } from './interrupting.js';
@@ -75,7 +75,18 @@ async function extensionOf(path: string, limitMs: number): Promise<Extension> {
   const isList = (value: unknown): boolean => value === undefined || Array.isArray(value);
   if (typeof given !== 'object' || given === null || !isList(given.strategies) || !isList(given.capabilities))
     throw refused(path, new Error('its function does not return an object with the lists `strategies` and `capabilities`'));
+  const fault = unmadeFault('strategy', 'strategies', given.strategies) ?? unmadeFault('capability', 'capabilities', given.capabilities);
+  if (fault) throw refused(path, new Error(fault));
   return given;
+}
+
+/** What is wrong with the first entry of a list that the kit did not make for it: nothing has checked it, and no run can use it. */
+function unmadeFault(kind: Made, list: string, given: readonly unknown[] = []): string | null {
+  const index = given.findIndex((one) => kindMade(one) !== kind);
+  if (index === -1) return null;
+  const other = kindMade(given[index]);
+  if (other) return `\`${list}[${index}]\` is a ${other}; put it into the other list`;
+  return `\`${list}[${index}]\` was not made by the kit: make it with \`${kind}({ … })\`, and return what that returns unchanged`;
 }
 
 /** Newer versions of Node.js strip the types of TypeScript by themselves. */

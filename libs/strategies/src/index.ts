@@ -50,6 +50,7 @@ export { callExtensionsBy, describedIn, EndlessCall, type ExtensionCall, type Ex
 export { describeCapability, type ExtensionCapability, type CapabilityResult, type GivenTask } from './extension/describe-capability.js';
 export { describePlanAsk, describeQuestion } from './extension/describe-question.js';
 export { describeStrategy, writer } from './extension/describe-strategy.js';
+export { kindMade, type Made } from './extension/made.js';
 export { addStrategy, broughtByExtensions, commandsOf, knownStrategy, strategies, strategyOf } from './registry.js';
 export { readExpert } from './replies/expert-reply.js';
 export { jsonIn } from './replies/json-reply.js';

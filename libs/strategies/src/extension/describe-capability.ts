@@ -4,6 +4,7 @@ import { defineCapability, type CapabilityDeclaration } from '../capabilities/de
 import { faultsOf } from '../asks/json-form.js';
 import { blame } from './blame.js';
 import { callsOfModule } from './bounded.js';
+import { madeAs } from './made.js';
 import { unknownMembers } from './members.js';
 
 /** Input of an extension's capability. */
@@ -86,11 +87,11 @@ export function describeCapability(description: CapabilityDescription): Extensio
     }),
     taskClass: more.taskClass ?? 'evidence',
   });
-  return {
+  return madeAs<ExtensionCapability>('capability', {
     declaration,
     repeatable: more.repeatable ?? false,
     // Arguments are sent as the plan wrote them: values that a schema makes from them, such as a date, are not JSON.
     perform: async (task, working) =>
       ours.wait(what, async () => ours.call(what, () => perform(args ? { ...task, args: args.parse(task.args) } : task, working))),
-  };
+  });
 }

@@ -10,6 +10,7 @@ import { currentResults, ledgerAnswer, roundSummary } from '../committee/ledger.
 import { failureText, initialOwn, type CommitteeView } from '../committee/own.js';
 import { dedupe } from '../plan-rules.js';
 import { guarded } from './guarded.js';
+import { madeAs } from './made.js';
 import { unknownMembers } from './members.js';
 import { checkNeeds, type OwnPlan, type WrittenDraft, type WrittenMove } from './moves.js';
 
@@ -150,5 +151,5 @@ export function describeStrategy<Own>(description: StrategyDescription<Own>): As
     onDecided: (_view, then) => (then === 'adjust' || then === 'ask_model' ? [{ do: 'plan' }] : []),
   };
   // The checks of `guarded` also read the short forms of moves, plans and answers.
-  return guarded({ ...usual, ...rest, id, next } as unknown as AskingStrategy<Own>);
+  return madeAs('strategy', guarded({ ...usual, ...rest, id, next } as unknown as AskingStrategy<Own>));
 }

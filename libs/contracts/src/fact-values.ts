@@ -32,6 +32,7 @@ export const Reading = z.object({
   by: z
     .enum(['assessment', 'planner', 'model', 'rounds'])
     .describe('origin: a gap check, the planner, the deciding model, or `rounds` if no round is left or none was assessed'),
+  ends: z.string().optional().describe('why nothing more is done, if that is not what `by` said: a sentence without its full stop'),
   unread: z.enum(['failed', 'unreadable']).optional().describe('why `sufficient` is only the fallback of the gap check'),
   open: z.string().optional().describe('what is still missing'),
   nextFocus: z.string().optional(),

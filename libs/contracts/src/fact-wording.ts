@@ -24,8 +24,8 @@ export function doing({ query, tool, args, task }: RequestedTask['spec']): strin
 export const saying = (text: string): string => (text.trim() === '' ? '.' : `: ${bounded(text.replace(/\s+/g, ' ').trim(), shownText)}`);
 
 /** What a strategy reports before the table decides. */
-export function assessed({ by, sufficient, model, open, question }: Reading): string {
-  if (by === 'planner') return `The planner says that it is ${sufficient ? '' : 'not '}done.`;
+export function assessed({ by, sufficient, model, open, question, ends }: Reading): string {
+  if (by === 'planner') return `${ends ?? `The planner says that it is ${sufficient ? '' : 'not '}done`}.`;
   if (by === 'model') return `The model says: ${model ?? 'nothing'}.`;
   if (by === 'rounds') return sufficient ? 'The strategy finds nothing missing.' : 'Nothing was assessed.';
   return sufficient ? 'Nothing is missing.' : `Still missing: ${open || question || 'it was not said what'}`;

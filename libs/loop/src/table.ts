@@ -75,8 +75,9 @@ export const decisionTable: readonly Row[] = [
       (reading.held ?? 0) === 0 &&
       (reading.confidence === undefined || reading.confidence >= (limits.threshold ?? 0)),
     then: ({ reading }) => finish('completed', reading.unread ? `assessment_${reading.unread}` : 'sufficient'),
-    sentence: ({ reading: { unread, by, confidence }, limits, rounds }) => {
+    sentence: ({ reading: { unread, by, confidence, ends }, limits, rounds }) => {
       const after = `after ${counted(rounds, 'round')}`;
+      if (ends !== undefined) return `Nothing more is done ${after}. ${ends}.`;
       if (by === 'planner') return `The planner says that nothing more is needed ${after}.`;
       if (by === 'model')
         return `The model says with confidence ${round(confidence ?? 0)} that the goal is reached ${after} (needed: ${limits.threshold ?? 0}).`;

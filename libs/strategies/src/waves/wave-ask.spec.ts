@@ -74,7 +74,24 @@ describe('the reply of the planner of waves', () => {
   it.each([
     ['no JSON', 'I will count.', 'no JSON'],
     ['no status', { ...good, status: 'perhaps' }, '"status" must be'],
-    ['a call without a tool', { ...good, tools: [{ id: 'w1', args: {} }] }, 'Call 1 must be'],
+    ['a call without a tool', { ...good, tools: [{ id: 'w1', args: {} }] }, 'Call 1 has no "tool"'],
+    ['a call that is a text', { ...good, tools: ['stock.count'] }, 'Call 1 must be an object with "id", "tool" and "args", not a string'],
+    [
+      'arguments that are a list',
+      { ...good, tools: [good.tools[0], { ...good.tools[0], id: 'w2', args: ['nut'] }] },
+      'The "args" of call 2 (stock.count) must be an object such as {"name": "value"}, not a list.',
+    ],
+    [
+      'arguments that are no JSON',
+      { ...good, tools: [{ ...good.tools[0], args: 'nut' }] },
+      'must be an object such as {"name": "value"}, not a string',
+    ],
+    ['an id that is a list', { ...good, tools: [{ ...good.tools[0], id: ['w'] }] }, 'The "id" of call 1 must be a text, not a list.'],
+    [
+      'needs that are no list',
+      { ...good, tools: [{ ...good.tools[0], needs: 'a' }] },
+      'The "needs" of call 1 must be a list of ids, not a string.',
+    ],
     ['tools that are no list', { ...good, tools: { id: 'w1' } }, 'must be a list'],
     ['an id twice', { ...good, tools: [good.tools[0], good.tools[0]] }, 'used twice'],
     ['an id of an earlier wave', { ...good, tools: [{ ...good.tools[0], id: 'a' }] }, 'earlier wave'],
@@ -88,7 +105,7 @@ describe('the reply of the planner of waves', () => {
 
   it('ends the waves if it only repeats calls that were answered, and repeats failed ones', () => {
     const again = { ...good.tools[0]!, id: 'w9' };
-    expect(read({ ...good, tools: [again] }, { calls: [known] })).toMatchObject({ output: { tasks: [] } });
+    expect(read({ ...good, tools: [again] }, { calls: [known] })).toMatchObject({ output: { tasks: [], content: { answered: 1 } } });
     const other = { id: 'w8', tool: 'stock.count', args: { item: 'bolt' } };
     expect(read({ ...good, tools: [again, other] }, { calls: [known] })).toMatchObject({ output: { tasks: [{ id: 'w9' }, { id: 'w8' }] } });
     expect(read({ ...good, tools: [again] }, { calls: [{ ...known, status: 'error' }] })).toMatchObject({

@@ -20,6 +20,7 @@ export const WaveContent = z.object({
   action: z.string().describe('what is being done, for people'),
   slots: z.record(z.string(), z.unknown()).describe('parameters taken from the question; merged over the waves'),
   reasoning: z.string(),
+  answered: z.int().positive().optional().describe('calls that were left out because each repeats an answered one; absent for none'),
 });
 export type WaveContent = z.infer<typeof WaveContent>;
 

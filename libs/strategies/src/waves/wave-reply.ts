@@ -1,8 +1,10 @@
 import { LocalTaskId, type PlannedTask, type Template } from '@conclave/contracts';
 import type { PlanSaid } from '../asks/asked-judge.js';
 import type { ParsedReply } from '../asks/ask.js';
+import { kindOf } from '../extension/json-values.js';
 import { actionOf } from '../plan-rules.js';
 import { isEcho } from '../prompts/echoes.js';
+import { bounded, oneLine } from '../prompts/quoting.js';
 import { jsonIn } from '../replies/json-reply.js';
 import { isObject, toolOf, type Loose } from '../replies/names.js';
 import { waveFaults, type KnownCall, type WaveAsked } from './wave-plan.js';
@@ -29,13 +31,9 @@ export function readWave(reply: string, template: Template, { calls }: Pick<Wave
   if (!Array.isArray(given)) faults.push('"tools" must be a list of calls, empty where nothing is to be called.');
   const entries: readonly unknown[] = Array.isArray(given) ? given : [];
   const tasks = entries.flatMap((entry, index) => {
-    const task = isObject(entry) ? callOf(entry, template, index) : null;
-    if (task && LocalTaskId.safeParse(task.id).success) return [task];
-    faults.push(
-      task
-        ? `The id "${task.id}" is not valid. Use up to 32 letters, digits, "_", "." and "-".`
-        : `Call ${index + 1} must be an object with "id", "tool" and "args".`,
-    );
+    const task = callOf(entry, template, index);
+    if (typeof task !== 'string' && LocalTaskId.safeParse(task.id).success) return [task];
+    faults.push(typeof task === 'string' ? task : `The id "${task.id}" is not valid. Use up to 32 letters, digits, "_", "." and "-".`);
     return [];
   });
   faults.push(...waveFaults(tasks, new Set(calls.map(({ id }) => id))));
@@ -47,7 +45,8 @@ export function readWave(reply: string, template: Template, { calls }: Pick<Wave
     reasoning: textOf(value['reasoning']),
   };
   // Weak models plan the answered calls again until the last wave instead of saying that they are done. A wave without calls ends the waves.
-  return { output: { tasks: areAnswered(tasks, calls) ? [] : tasks, content } };
+  if (tasks.length > 0 && areAnswered(tasks, calls)) return { output: { tasks: [], content: { ...content, answered: tasks.length } } };
+  return { output: { tasks, content } };
 }
 
 /** Whether every call was answered in an earlier wave. */
@@ -61,15 +60,20 @@ const textOf = (value: unknown): string => (typeof value === 'string' && !isEcho
 const withoutEchoes = (values: Loose): Loose =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => typeof value !== 'string' || !isEcho(value)));
 
-/** Returns null without a tool or an id, or if the arguments are not an object. */
-function callOf(entry: Loose, template: Template, index: number): PlannedTask | null {
+/** The call of an entry, or what is wrong with it as a sentence for the model. */
+function callOf(entry: unknown, template: Template, index: number): PlannedTask | string {
+  const call = `call ${index + 1}`;
+  if (!isObject(entry)) return `Call ${index + 1} must be an object with "id", "tool" and "args", not ${kindOf(entry)}.`;
   const named = entry['tool'] ?? entry['name'];
   const id = entry['id'] ?? `w${index + 1}`;
   const given = entry['args'] ?? entry['arguments'] ?? {};
   const args = typeof given === 'string' ? jsonIn(given) : given;
   const needs = entry['needs'] ?? [];
-  if (typeof named !== 'string' || named.trim() === '' || (typeof id !== 'string' && typeof id !== 'number')) return null;
-  if (!isObject(args) || !Array.isArray(needs)) return null;
+  if (typeof named !== 'string' || named.trim() === '') return `Call ${index + 1} has no "tool". Name the tool that it calls.`;
+  if (typeof id !== 'string' && typeof id !== 'number') return `The "id" of ${call} must be a text, not ${kindOf(id)}.`;
+  if (!isObject(args))
+    return `The "args" of ${call} (${bounded(oneLine(named), 100)}) must be an object such as {"name": "value"}, not ${kindOf(args ?? given)}.`;
+  if (!Array.isArray(needs)) return `The "needs" of ${call} must be a list of ids, not ${kindOf(needs)}.`;
   return taskOf({ id: String(id).trim(), tool: toolOf(named.trim(), template)!, args, needs: needs.map(String) });
 }
 

@@ -58,6 +58,28 @@ describe('waves', () => {
     expect(run.completed()).toMatchObject({ outcome: 'completed', rule: 'D3', answer: 'Nothing to call.' });
   });
 
+  it('say that a wave repeats answered calls or names none, and not that the planner is done', () => {
+    const ended = (change: Partial<WaveContent>, status: WaveContent['status'] = 'continue') => {
+      const run = begun();
+      wave(run, 0, 'continue', [call('a', 'stock.count', { item: 'nut' })]);
+      run.found('a', '3 nuts');
+      wave(run, 1, status, [], { action: 'same', ...change });
+      run.composed('3 nuts.');
+      const { outcome, reason } = run.completed()!;
+      return {
+        outcome,
+        reason,
+        said: run.facts.flatMap((fact) => (fact.kind === 'Turn' && fact.plan ? [fact.plan.says] : [])),
+      };
+    };
+    const before = 'All calls that the planner wants were answered before';
+    expect(ended({ answered: 1 }, 'done')).toEqual({
+      ...{ outcome: 'completed', reason: `Nothing more is done after 1 round. ${before}.`, said: ['wave 1', `same. ${before}`] },
+    });
+    expect(ended({}).reason).toBe('Nothing more is done after 1 round. The planner wants more, but names no call.');
+    expect(ended({}, 'done').reason).toBe('The planner says that nothing more is needed after 1 round.');
+  });
+
   it.each([
     [5, {}],
     [2, { options: { max_waves: 2 } }],

@@ -13,6 +13,10 @@ import { optionsOf, WaveContent, waveFaults, WavesOptions, type KnownCall, type 
 /** Consecutive waves of only failed calls after which a run is stuck. */
 const stuckWaves = 3;
 
+/** Why waves end although the planner does not say that it is done. */
+const noCall = 'The planner wants more, but names no call';
+const allAnswered = 'All calls that the planner wants were answered before';
+
 /** Own state of the strategy. */
 interface Own {
   /** Contents of the plans, in order. */
@@ -155,7 +159,10 @@ export const waves: AskingStrategy<Own> = {
     return { ...own, said: [...own.said, said], slots: { ...own.slots, ...said.slots } };
   },
   task: taskInput,
-  announces: ({ content }) => WaveContent.safeParse(content).data?.action,
+  announces: ({ content }) => {
+    const { action = '', answered } = WaveContent.safeParse(content).data ?? {};
+    return answered === undefined ? action : [action, allAnswered].filter(Boolean).join('. ');
+  },
   onPlan: (view, { tasks }) => [{ do: 'dispatch', tasks: tasks.map((task) => requestedTask(view, task)) }],
   next: ({ run, own, lastRound }): readonly Move[] => {
     if (run.ending) {
@@ -164,8 +171,10 @@ export const waves: AskingStrategy<Own> = {
       return mayWrite ? [{ do: 'judge', name: 'synthesis', from: 'reserve', stream: 'live', composes: true }] : [];
     }
     if (run.plan === null) return [{ do: 'plan' }];
-    const isDone = own.said.at(-1)!.status === 'done' || run.plan.tasks.length === 0;
-    if (isDone) return [{ do: 'decide', reading: { by: 'planner', sufficient: true } }];
+    const { status, answered } = own.said.at(-1)!;
+    if (answered !== undefined || (status !== 'done' && run.plan.tasks.length === 0))
+      return [{ do: 'decide', reading: { by: 'planner', sufficient: true, ends: answered === undefined ? noCall : allAnswered } }];
+    if (status === 'done') return [{ do: 'decide', reading: { by: 'planner', sufficient: true } }];
     // Asking the planner would leave no model call for the answer. A plan that has to be asked for again may still use it up.
     if (!lastRound && run.request.limits.model_calls - run.spent.calls <= 1)
       return [{ do: 'decide', reading: { by: 'planner', sufficient: false, unaffordable: 'another wave besides the answer' } }];

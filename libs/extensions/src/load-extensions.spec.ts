@@ -90,7 +90,8 @@ describe('an extension', () => {
 
   it.each([
     ['that is not there', () => join(folder, 'nothing.mjs'), 'Cannot find'],
-    ['that is not JavaScript', () => file('export default ('), 'cannot be used'],
+    ['that is not JavaScript', () => file('\nexport default () => ({\n  a: = 1,\n});'), "Unexpected token '=' (extension-"],
+    ['that contains a mistake', () => file('\nexport default (kit) => kit.nothing();'), '.mjs:2:'],
     ['that throws', () => file("throw new Error('no key')"), 'no key'],
     ['that exports no function', () => file('export default {};'), 'exports no function'],
     ['that returns nothing', () => file('export default () => undefined;'), 'does not return an object'],

@@ -1,9 +1,10 @@
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Failure, type Configuration } from '@conclave/contracts';
-import { addCapability, addStrategy, callExtensionsBy, describedIn, kindMade, type Made } from '@conclave/strategies';
+import { addCapability, addStrategy, callExtensionsBy, describedIn, kindMade, saying, type Made } from '@conclave/strategies';
 import type * as zod from 'zod';
 import { extensionKit, type Extension, type ExtensionKit } from './extension-kit.js';
 import { interrupting } from './interrupting.js';
@@ -13,6 +14,7 @@ import { endingStandstill, type Awaiting } from './standstill.js';
 const loaded = new Set<string>();
 /** Maximum milliseconds for loading a module: it may read a file or ask a server, but must not delay the start for long. */
 const longestLoadMs = 30_000;
+const longestCheckMs = 10_000;
 /** A process is ended only after so many times `extension_timeout_s`: that also ends the work of others, unlike stopping a function. */
 const patience = 3;
 
@@ -113,9 +115,17 @@ async function soon<T>(loading: Promise<T>, limitMs: number): Promise<T> {
 }
 
 const refused = (path: string, error: unknown): Failure =>
-  new Failure('CONFIGURATION_INVALID', `extensions: ${path} cannot be used: ${sentenceOf(error)}`);
+  new Failure('CONFIGURATION_INVALID', `extensions: ${path} cannot be used: ${sentenceOf(path, error)}`);
 
-function sentenceOf(error: unknown): string {
-  const said = error instanceof Failure ? (error.detail ?? error.message) : error instanceof Error ? error.message : String(error);
+function sentenceOf(path: string, error: unknown): string {
+  const line = error instanceof SyntaxError ? lineOfSyntaxError(path) : null;
+  const said = error instanceof Failure ? (error.detail ?? error.message) : line ? `${(error as Error).message} (${line})` : saying(error);
   return /[.!?]$/.test(said) ? said : `${said}.`;
+}
+
+/** File and line of a syntax error of a module, which the error itself does not name; null if the module has none. */
+function lineOfSyntaxError(path: string): string | null {
+  const { stderr } = spawnSync(process.execPath, ['--check', path], { encoding: 'utf8', timeout: longestCheckMs });
+  const [, line] = /^(.*):(\d+)$/m.exec(stderr?.split('\n')[0] ?? '')?.slice(1) ?? [];
+  return line === undefined ? null : `${basename(path)}:${line}`;
 }

@@ -46,6 +46,7 @@ export { promptFaults, type ShippedPrompt, shippedPrompts } from './prompts/ship
 export { sureFrom } from './committee/own.js';
 export { CitedFacts, factsAsk, mostFacts, type Passage } from './decompose/facts-ask.js';
 export { describeRun } from './describe-run.js';
+export { blame, saying } from './extension/blame.js';
 export { callExtensionsBy, describedIn, EndlessCall, type ExtensionCall, type ExtensionCalls } from './extension/bounded.js';
 export { describeCapability, type ExtensionCapability, type CapabilityResult, type GivenTask } from './extension/describe-capability.js';
 export { describePlanAsk, describeQuestion } from './extension/describe-question.js';

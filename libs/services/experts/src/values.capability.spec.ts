@@ -1,10 +1,12 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import type { TaskDispatched } from '@conclave/contracts';
 import type { CallEnd, Calls, TaskContext } from '@conclave/calls';
 import { describeCapability, type CapabilityResult } from '@conclave/strategies';
 import { valuesCapability } from './values.capability.js';
 
 type Perform = Parameters<typeof describeCapability>[0]['perform'];
+
+const mistake = Object.assign(new TypeError('no list'), { stack: 'TypeError: no list\n    at perform (file:///srv/tides.mjs:7:5)' });
 
 /** Performs a capability like a worker, with an empty journal. `attempt` above 1: an earlier worker has begun it. */
 async function done(
@@ -89,13 +91,30 @@ describe('a capability of an extension', () => {
   it.each([
     ['throws', () => Promise.reject(new Error('no tide table')), 'no tide table'],
     ['returns nothing', () => Promise.resolve(undefined as unknown as CapabilityResult), 'did not return an object with a list `facts`'],
-    ['returns numbers', () => Promise.resolve({ facts: [1] } as unknown as CapabilityResult), '"facts.0": Invalid input'],
+    [
+      'returns numbers',
+      () => Promise.resolve({ facts: [1] } as unknown as CapabilityResult),
+      '"facts.0": Invalid input: expected string, received number, or expected object, received number.',
+    ],
+    [
+      'returns a fact without a text',
+      () => Promise.resolve({ facts: [{ title: 'Table' }] } as unknown as CapabilityResult),
+      '"facts.0.text": Invalid input: expected string, received undefined.',
+    ],
+    ['contains a mistake', () => Promise.reject(mistake), '`tides` says: TypeError: no list (tides.mjs:7:5)'],
     ['returns too much', () => Promise.resolve({ facts: Array.from({ length: 51 }, () => 'f') }), 'expected array to have <=50 items'],
   ])('fails its task if it %s', async (_what, perform, words) => {
     expect(await done(perform)).toMatchObject({
       status: 'error',
       failure: { code: 'TOOL_FAILED', message: expect.stringContaining(words) },
     });
+  });
+
+  it('is named with its line in the log when it fails', async () => {
+    const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    await done(() => Promise.reject(mistake));
+    expect(warned.mock.calls).toEqual([['The capability "tides" failed: TypeError: no list (tides.mjs:7:5)', 'ExtensionWarning']]);
+    warned.mockRestore();
   });
 
   it('is cut before it is stored', async () => {

@@ -1,7 +1,7 @@
 import { Failure, type Fact, type TaskInput } from '@conclave/contracts';
 import { noticesAbout, oneLine, visibleText } from '@conclave/ports';
 import { answerByTool, appendThoughts, type Calls, type Capability, type ShownIn } from '@conclave/calls';
-import { callText, faultsOf, type ExtensionCapability } from '@conclave/strategies';
+import { blame, callText, EndlessCall, faultsOf, saying, type ExtensionCapability } from '@conclave/strategies';
 import * as z from 'zod';
 
 /** Longest text of a fact, in characters. */
@@ -61,7 +61,7 @@ export const valuesCapability =
           throw new Failure('TOOL_FAILED', 'It may already have run before this worker took over, and it is not marked as safe to repeat.');
         const progress = new Progress(signal, (n, text) => say(attempt, n, 'mcp.call', text, text));
         // Its own copy: what it changes there must not change the record of the call.
-        const found = await performed(name, async () =>
+        const found = await performed(name, signal, async () =>
           perform(structuredClone(given), { signal, timeoutMs: data.timeoutS * 1_000, tenant: data.tenant, progress: progress.say }),
         );
         await progress.end();
@@ -86,14 +86,15 @@ export const valuesCapability =
   };
 
 /** Throws TOOL_FAILED with the reason if the extension throws or returns an invalid value. */
-async function performed(name: string, perform: () => Promise<unknown>): Promise<unknown> {
+async function performed(name: string, signal: AbortSignal, perform: () => Promise<unknown>): Promise<unknown> {
   let found: unknown;
   try {
     found = await perform();
   } catch (error) {
-    throw new Failure('TOOL_FAILED', `\`${name}\` says: ${oneLine(error instanceof Error ? error.message : String(error), 500)}`, {
-      cause: error,
-    });
+    // The log names the line of any error, for the author; one that was stopped is reported where it is stopped.
+    if (!signal.aborted && !(error instanceof EndlessCall))
+      process.emitWarning(`The capability "${name}" failed: ${oneLine(blame(error), 500)}`, 'ExtensionWarning');
+    throw new Failure('TOOL_FAILED', `\`${name}\` says: ${oneLine(saying(error), 500)}`, { cause: error });
   }
   const read = Found.safeParse(found);
   if (!read.success)

@@ -71,5 +71,15 @@ export function readJson<T>({ text, cutShort }: Said, schema: z.ZodType<T>, key?
 }
 
 /** One sentence per fault. */
-export const faultsOf = ({ issues }: z.ZodError): readonly string[] =>
-  issues.map(({ path, message }) => (path.length > 0 ? `"${path.join('.')}": ${message}.` : `${message}.`));
+export const faultsOf = ({ issues }: z.ZodError): readonly string[] => issues.flatMap((issue) => faultsIn(issue, []));
+
+function faultsIn(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): readonly string[] {
+  const path = [...above, ...issue.path];
+  const say = (message: string): string => (path.length > 0 ? `"${path.map(String).join('.')}": ${message}.` : `${message}.`);
+  if (issue.code !== 'invalid_union' || issue.errors.length === 0) return [say(issue.message)];
+  // Of several shapes the value has one, with a fault inside it; or it has none of them.
+  const fitting = issue.errors.filter((faults) => !faults.some(({ code, path: inside }) => code === 'invalid_type' && inside.length === 0));
+  const [meant] = [...fitting].sort((a, b) => a.length - b.length);
+  if (meant) return meant.flatMap((fault) => faultsIn(fault, path));
+  return [say(issue.errors.map(([fault], n) => (n === 0 ? fault!.message : fault!.message.replace(/^Invalid input: /, ''))).join(', or '))];
+}

@@ -133,6 +133,18 @@ describe('a strategy of an extension that does what no run can follow', () => {
 });
 
 describe('a strategy of an extension', () => {
+  it.each([
+    [42, 'expected string, received number, or expected object, received number'],
+    ['', '"draft": Too small: expected string to have >=1 characters'],
+    [{ text: 'Yes.', sources: 'none' }, '"draft.sources": Invalid input: expected array'],
+  ])('is told what is wrong with the answer %j', (draft, words) => {
+    const run = played({
+      next: ({ run: { ending } }: { run: { ending: unknown } }) =>
+        ending ? [{ do: 'say', draft }] : [{ do: 'decide', reading: { by: 'rounds', sufficient: true } }],
+    });
+    expect(run.completed()).toMatchObject({ failure: { message: expect.stringContaining(words) } });
+  });
+
   it('may write tasks and answers in short form', () => {
     const run = played({ onPlan: () => [{ do: 'dispatch', tasks: [{ id: 'x', capability: 'expert.general', task: 'Say it' }] }] });
     expect(run.completed()).toMatchObject({ outcome: 'completed', answer: 'It is so.' });

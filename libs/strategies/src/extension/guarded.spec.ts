@@ -145,6 +145,24 @@ describe('a strategy of an extension', () => {
     expect(run.completed()).toMatchObject({ failure: { message: expect.stringContaining(words) } });
   });
 
+  it('is told that the name of a command is not where the API has it', () => {
+    const commanded = (onCommand: unknown) => {
+      const run = new Scenario({ strategy: 'written' }, written({ commands: ['cancel', 'override_step'], onCommand }));
+      run.requested();
+      run.planned(0, [expert('x', 'Say it')]);
+      run.command(0, { name: 'override_step', skill: 'x', input: 'y' });
+      return run;
+    };
+    const wronged = commanded((_view: unknown, given: { command: string }) => (given.command === 'override_step' ? [{ do: 'plan' }] : []));
+    expect(wronged.completed()).toMatchObject({
+      failure: { code: 'STRATEGY_FAILED', message: expect.stringContaining('its name is `command.name`') },
+    });
+    const given: unknown[] = [];
+    const right = commanded((_view: unknown, command: object) => (given.push({ ...command }), []));
+    expect(right.state!.endedAt).toBeNull();
+    expect(given).toEqual([{ name: 'override_step', skill: 'x', input: 'y' }]);
+  });
+
   it('may write tasks and answers in short form', () => {
     const run = played({ onPlan: () => [{ do: 'dispatch', tasks: [{ id: 'x', capability: 'expert.general', task: 'Say it' }] }] });
     expect(run.completed()).toMatchObject({ outcome: 'completed', answer: 'It is so.' });

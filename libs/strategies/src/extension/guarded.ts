@@ -168,7 +168,9 @@ export function guarded<Own>(strategy: AskingStrategy<Own>): AskingStrategy<Own>
       : {}),
     ...(onResult ? { onResult: (view, ref, task) => moves('onResult', view, (shown) => onResult(shown, ref, task) ?? []) } : {}),
     ...(onDecided ? { onDecided: (view, then) => moves('onDecided', view, (shown) => onDecided(shown, then) ?? []) } : {}),
-    ...(onCommand ? { onCommand: (view, command) => moves('onCommand', view, (shown) => onCommand(shown, frozen(command)) ?? []) } : {}),
+    ...(onCommand
+      ? { onCommand: (view, command) => moves('onCommand', view, (shown) => onCommand(shown, plainCommand(command)) ?? []) }
+      : {}),
     ...(announces
       ? { announces: (plan) => called('announces', () => announces(frozen(plan)), parsed(z.string().optional(), 'text')) }
       : {}),
@@ -176,4 +178,12 @@ export function guarded<Own>(strategy: AskingStrategy<Own>): AskingStrategy<Own>
       ? { wallTimeS: (view) => called('wallTimeS', () => wallTimeS(seen(view)), parsed(z.number().positive(), 'number of seconds')) }
       : {}),
   };
+}
+
+/** A command that says so if its name is looked for where the API has it: it would be undefined, and the command do nothing. */
+function plainCommand<C extends { readonly name: string }>(command: C): C {
+  const refuse = (): never => {
+    throw new Error('A command has no member `command`: its name is `command.name`, and its text `command.text`.');
+  };
+  return Object.freeze(Object.defineProperty({ ...frozen(command) }, 'command', { get: refuse }));
 }

@@ -23,6 +23,7 @@ beforeAll(async () => {
       templates: {
         ...pipelineTemplates,
         ...attachmentTemplates,
+        'plans-briefly': { ...plainTemplate, planning_timeout_s: 1 },
         'checks-answers': { ...plainTemplate, strategy: 'agentic', max_agentic_rounds: 3, gap_check: 'answer' },
       },
       aliases: { 'gpt-4o': 'conclave-fast' },

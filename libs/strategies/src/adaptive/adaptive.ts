@@ -2,6 +2,7 @@ import { noUsage, type PlanCreated } from '@conclave/contracts';
 import type { Move, View } from '@conclave/loop';
 import * as z from 'zod';
 import type { AskingStrategy } from '../asks/asked-judge.js';
+import { callsLeft, fewestCalls } from '../committee/one-expert.js';
 import { placesOf, RagOptions } from '../reflective-rag/rag-shapes.js';
 import { DecomposeOptions } from '../decompose/topics.js';
 import { type QuestionClass, readClass } from './question-class.js';
@@ -85,6 +86,8 @@ export const adaptive: AskingStrategy<null> = {
     if (ending) return [];
     // Only the committee looks at images and files.
     if ((request.attachments?.length ?? 0) > 0) return handOver(null, 'it has attachments', view);
+    // Any other strategy needs more, and a call for the router would be lost.
+    if (callsLeft(view.run) <= fewestCalls) return handOver(null, 'the budget leaves no call for it', view);
     const read = readClass(request.goal);
     if (read.sure && request.conversation.length === 0) return handOver(read.class, 'by its words', view);
     return [{ do: 'plan' }];

@@ -9,6 +9,7 @@ import { taskInput } from './context.js';
 import { escalate, requestedTasks, withReferrals } from './experts.js';
 import { judges } from './judges.js';
 import { currentResults, ledgerAnswer, roundSummary } from './ledger.js';
+import { isUnplanned, mayNotPlan, oneExpert } from './one-expert.js';
 import { initialOwn, withPlan, type CommitteeView, type Own } from './own.js';
 import { reviewOf, unreviewed } from './review.js';
 import { fastAnswer, mayAssess, modeOf, stages } from './stages.js';
@@ -43,6 +44,7 @@ function readingOf(view: CommitteeView): Reading {
   const { run, own } = view;
   // A gap of an earlier round stays open if no later round is assessed.
   const left = run.gap === '' ? {} : { open: run.gap };
+  if (isUnplanned(view)) return { by: 'rounds', ...left, unaffordable: 'a plan' };
   if (own.unaffordable) return { by: 'rounds', ...left, unaffordable: 'the gap check' };
   if (own.gap) {
     const { verdict, unread } = own.gap;
@@ -95,11 +97,17 @@ const committee = (id: 'single-pass' | 'agentic'): AskingStrategy<Own> => ({
     return fact.kind === 'PlanRefused' && fact.plan ? { ...own, refused: fact.plan } : own;
   },
   task: taskInput,
-  onPlan: (view, plan) => [{ do: 'dispatch', tasks: requestedTasks(view, withReferrals(view, dedupe(plan.tasks))) }],
-  onResult: (view, ref, task) => (task.helper ? [] : [...takePlaces(view.run, ref, task), ...escalate(view, ref, task)]),
+  onPlan: (view, plan) => {
+    // The reply of the one expert is the answer, for which the reserve is kept. Members that always answer would need a call each.
+    const [only] = isUnplanned(view) ? requestedTasks(view, plan.tasks) : [];
+    if (only) return [{ do: 'dispatch', tasks: [{ ...only, from: 'reserve' }] }];
+    return [{ do: 'dispatch', tasks: requestedTasks(view, withReferrals(view, dedupe(plan.tasks))) }];
+  },
+  onResult: (view, ref, task) =>
+    task.helper || isUnplanned(view) ? [] : [...takePlaces(view.run, ref, task), ...escalate(view, ref, task)],
   next: (view): readonly Move[] => {
     const { run, own } = view;
-    if (run.plan === null && run.ending === null) return [{ do: 'plan' }];
+    if (run.plan === null && run.ending === null) return [mayNotPlan(run) ? { do: 'take', plan: oneExpert(view) } : { do: 'plan' }];
     const stage = stages.find((candidate) => candidate.wanted(view));
     if (stage) return stage.ask(view);
     if (run.ending === null) return [{ do: 'decide', reading: readingOf(view) }];

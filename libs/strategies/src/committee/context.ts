@@ -1,5 +1,5 @@
 import { type Draft, type Fact, type TaskInput, type TaskInputDraft } from '@conclave/contracts';
-import { actionKey, currentFacts, isExpert, isJudge, type TaskState } from '@conclave/loop';
+import { actionKey, clientToolsRef, currentFacts, isExpert, isJudge, type TaskState } from '@conclave/loop';
 import { inputOfTask } from '../capabilities/declared.js';
 import { actionOf } from '../plan-rules.js';
 import { asAsked, languageAsked } from '../prompts/as-asked.js';
@@ -52,7 +52,7 @@ function expertInput(view: CommitteeView, task: TaskState): TaskInputDraft {
   const needed = new Set(spec.needs.map((need) => `${view.run.runId}/${view.run.epoch}/${need}`));
   const now = known(view).filter((fact) => needed.has(fact.taskId));
   const before = known(view)
-    .filter((fact) => fact.epoch < view.run.epoch)
+    .filter((fact) => fact.epoch < view.run.epoch || fact.taskId === clientToolsRef(view.run.runId))
     .reverse();
   const profile = view.template.experts[category] ?? view.template.experts['general'];
   const previous = task.again === undefined ? null : (view.run.tasks[task.again]?.result?.text ?? null);

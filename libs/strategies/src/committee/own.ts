@@ -1,5 +1,6 @@
 import type { Complexity, Draft, FailureNote, PlanCreated, Review, SafetyTopic, GapVerdict } from '@conclave/contracts';
 import { isExpert, tasksOf, type TaskState, type View } from '@conclave/loop';
+import { isOneExpert } from './one-expert.js';
 
 /** The committee's own part of the state of a run. */
 export interface Own {
@@ -59,12 +60,13 @@ export const initialOwn: Own = {
 };
 
 /** Stores what later rounds use of a plan. */
-export function withPlan(own: Own, { epoch, complexity, safety, choices, tasks }: PlanCreated['data']): Own {
+export function withPlan(own: Own, plan: PlanCreated['data']): Own {
+  const { epoch, complexity, safety, choices, tasks } = plan;
   const filters = tasks.find((task) => task.metadata_filters)?.metadata_filters;
   return {
     ...own,
     ...fresh,
-    complexity: epoch === 0 ? complexity : own.complexity,
+    complexity: epoch === 0 || isOneExpert(plan) ? complexity : own.complexity,
     safety: [...new Set([...own.safety, ...safety])],
     choices: Object.keys(choices).length > 0 ? choices : own.choices,
     filters: filters ?? own.filters,

@@ -1,6 +1,7 @@
 import type { Draft } from '@conclave/contracts';
 import { isExpert, isJudge, tasksOf, type Move, type TaskState } from '@conclave/loop';
 import { againOf } from './experts.js';
+import { isUnplanned } from './one-expert.js';
 import { categoryOf, confidenceOf, heard, heardNow, sureFrom, wantsFormat, type CommitteeView as View, type Own } from './own.js';
 import { needsReview, reviewedCategories } from './review.js';
 import { takePlaces } from './superseding.js';
@@ -145,7 +146,11 @@ const write: Stage = {
   ask: (view) => {
     const draft = fastAnswer(view);
     const trivial = view.own.complexity === 'trivial';
-    const text = trivial ? 'A trivial question: one expert answers' : 'One sure expert and nothing to merge: its answer is the answer';
+    const text = isUnplanned(view)
+      ? 'The budget leaves no call for a plan: one expert answers'
+      : trivial
+        ? 'A trivial question: one expert answers'
+        : 'One sure expert and nothing to merge: its answer is the answer';
     if (draft) return [note({ draft }, 'fast.path', text)];
     if (view.run.ending === null) return [{ do: 'judge', name: 'synthesis' }];
     const stream = reviewedCategories(view).length > 0 ? 'held' : 'live';

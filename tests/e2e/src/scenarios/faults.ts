@@ -1,14 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
+import { until } from '@conclave/test-support';
 import {
   ask,
   ChatStream,
   CommitteeScript,
   type System,
   expert,
+  latch,
   price,
   readRun,
   research,
+  runEnd,
   runEvents,
+  startRun,
   type TwoHops,
   user,
 } from '@conclave/test-support/system';
@@ -156,6 +160,28 @@ export function faultScenarios(system: () => System, hops: TwoHops): void {
       expect(s.calls('composer')[0]!.body['max_tokens'] ?? s.calls('composer')[0]!.body['max_completion_tokens']).toBe(5);
       expect(s.calls('planner')[0]!.body['max_tokens']).toBeUndefined();
     });
+  });
+
+  it.each([1, 2])('lets one expert answer, without a plan, if the request allows only %i model calls', async (calls) => {
+    const s = script(`${calls} calls`).expertReply({ text: 'One expert says so.', usage: price.expert });
+    const { status, body } = await ask(url(), { model: 'conclave', messages: user(s.question), conclave: { model_calls: calls } });
+    expect([status, body.choices[0]!.message.content]).toEqual([200, 'One expert says so.']);
+    expect(body.conclave).toMatchObject({ outcome: 'limit_reached', rule: 'D2' });
+    expect(body.usage).toMatchObject(CommitteeScript.tokens(['expert']));
+    expect(s.calls()).toHaveLength(1);
+  });
+
+  it('charges the run for a plan that does not come in time', async () => {
+    const held = latch();
+    const s = script('late plan').planner({ hang: true }).expert('It was not planned.', { when: held.opened });
+    const { body } = await startRun(url(), { model: 'plans-briefly', input: s.question });
+    const used = async (): Promise<number> => (await readRun(url(), body.id)).usage.total.calls;
+    await until('the plan is charged', async () => (await used()) === 1);
+    held.open();
+    s.answer(['It was not planned.']);
+    const run = await runEnd(url(), body.id);
+    expect([run.usage.total.calls, run.usage.openCalls]).toEqual([s.calls().length, 0]);
+    expect(s.calls('planner')[0]!.abortedAt).not.toBeNull();
   });
 
   it('finishes with what it has when the wall time is nearly over, and says so', async () => {

@@ -1,0 +1,50 @@
+import { noUsage, type PlanCreated } from '@conclave/contracts';
+import type { RunState } from '@conclave/loop';
+import { complexityOf } from '@conclave/questions';
+import { earlierQuestions } from '../prompts/follow-up.js';
+import { canSee, hasImage, visionCategory } from '../vision.js';
+import type { CommitteeView } from './own.js';
+
+/** Model calls of the shortest committee: a plan, one expert, and the answer. */
+export const fewestCalls = 3;
+
+/** Marks a plan that was made without the planner. */
+const signal = 'budget:calls';
+
+export const callsLeft = ({ request, spent }: RunState): number => request.limits.model_calls - spent.calls;
+
+/** Whether a plan would leave too few model calls to ask an expert and to write the answer. A cached plan needs no call. */
+export const mayNotPlan = (run: RunState): boolean => callsLeft(run) < fewestCalls - (run.request.plan ? 1 : 0);
+
+/** Whether a plan is the one below. */
+export const isOneExpert = ({ signals }: Pick<PlanCreated['data'], 'signals'>): boolean => signals.includes(signal);
+
+/** Whether one expert answers, because the budget left no call for a plan. */
+export const isUnplanned = ({ run }: CommitteeView): boolean => run.plan !== null && isOneExpert(run.plan);
+
+/** The plan of a run that may not plan: the reply of one expert is the answer, as for a trivial question. */
+export function oneExpert({ run }: CommitteeView): PlanCreated['data'] {
+  const { goal, template, conversation, attachments } = run.request;
+  const hasAttachments = (attachments ?? []).length > 0;
+  const { category, safety } = complexityOf(goal, {
+    hasHistory: conversation.length > 0,
+    hasAttachments,
+    earlier: earlierQuestions(run.request),
+  });
+  const wanted = hasImage(attachments) && canSee(template) ? visionCategory : category;
+  const known = wanted !== null && Object.hasOwn(template.experts, wanted) ? wanted : 'general';
+  return {
+    epoch: run.epoch,
+    complexity: 'trivial',
+    signals: [signal],
+    safety: [...safety],
+    cached: false,
+    choices: {},
+    tasks: [{ id: 'x1', capability: `expert.${known}`, task: goal, query: null, needs: [], metadata_filters: null }],
+    searchQuestion: null,
+    fallback: false,
+    reAsks: 0,
+    failure: null,
+    usage: noUsage,
+  };
+}

@@ -9,7 +9,7 @@ import { taskInput } from './context.js';
 import { escalate, requestedTasks, withReferrals } from './experts.js';
 import { judges } from './judges.js';
 import { currentResults, ledgerAnswer, roundSummary } from './ledger.js';
-import { isUnplanned, mayNotPlan, oneExpert } from './one-expert.js';
+import { isUnplanned, lacksPlan, mayNotPlan, oneExpert } from './one-expert.js';
 import { initialOwn, withPlan, type CommitteeView, type Own } from './own.js';
 import { reviewOf, unreviewed } from './review.js';
 import { fastAnswer, mayAssess, modeOf, stages } from './stages.js';
@@ -44,7 +44,7 @@ function readingOf(view: CommitteeView): Reading {
   const { run, own } = view;
   // A gap of an earlier round stays open if no later round is assessed.
   const left = run.gap === '' ? {} : { open: run.gap };
-  if (isUnplanned(view)) return { by: 'rounds', ...left, unaffordable: 'a plan' };
+  if (lacksPlan(view)) return { by: 'rounds', ...left, unaffordable: 'a plan' };
   if (own.unaffordable) return { by: 'rounds', ...left, unaffordable: 'the gap check' };
   if (own.gap) {
     const { verdict, unread } = own.gap;

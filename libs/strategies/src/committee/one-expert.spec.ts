@@ -33,6 +33,15 @@ describe('a budget below a plan, one expert and the answer', () => {
     });
   });
 
+  it('ends the run of a question that needs no plan as any other', () => {
+    const run = began({ model_calls: 2 }, { complexity: 'auto' }, { goal: 'What is a sextant?' });
+    run.answered('x1', 'An instrument.', 0.9);
+    expect(run.completed()).toMatchObject({ outcome: 'completed', answer: 'An instrument.' });
+    const thanks = began({ model_calls: 2 }, {}, { goal: 'Thanks!' });
+    thanks.answered('x1', 'You are welcome.', 0.9);
+    expect(thanks.completed()).toMatchObject({ outcome: 'completed' });
+  });
+
   it('asks the expert that the words or the image name, and says if a review was due', () => {
     const named = {
       general: { t1: ['m@fake'], prompt: '' },

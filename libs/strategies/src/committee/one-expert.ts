@@ -1,6 +1,6 @@
 import { noUsage, type PlanCreated } from '@conclave/contracts';
 import type { RunState } from '@conclave/loop';
-import { complexityOf } from '@conclave/questions';
+import { asksNothing, complexityOf } from '@conclave/questions';
 import { earlierQuestions } from '../prompts/follow-up.js';
 import { canSee, hasImage, visionCategory } from '../vision.js';
 import type { CommitteeView } from './own.js';
@@ -8,8 +8,9 @@ import type { CommitteeView } from './own.js';
 /** Model calls of the shortest committee: a plan, one expert, and the answer. */
 export const fewestCalls = 3;
 
-/** Marks a plan that was made without the planner. */
+/** Marks a plan that was made without the planner, and one that should have had more than one expert. */
 const signal = 'budget:calls';
+const narrowed = 'budget:plan';
 
 export const callsLeft = ({ request, spent }: RunState): number => request.limits.model_calls - spent.calls;
 
@@ -22,21 +23,26 @@ export const isOneExpert = ({ signals }: Pick<PlanCreated['data'], 'signals'>): 
 /** Whether one expert answers, because the budget left no call for a plan. */
 export const isUnplanned = ({ run }: CommitteeView): boolean => run.plan !== null && isOneExpert(run.plan);
 
+/** Whether its question needed a plan: a trivial one is answered by one expert anyway. */
+export const lacksPlan = ({ run }: CommitteeView): boolean => run.plan !== null && run.plan.signals.includes(narrowed);
+
 /** The plan of a run that may not plan: the reply of one expert is the answer, as for a trivial question. */
 export function oneExpert({ run }: CommitteeView): PlanCreated['data'] {
   const { goal, template, conversation, attachments } = run.request;
   const hasAttachments = (attachments ?? []).length > 0;
-  const { category, safety } = complexityOf(goal, {
+  const { category, safety, level } = complexityOf(goal, {
     hasHistory: conversation.length > 0,
     hasAttachments,
     earlier: earlierQuestions(run.request),
   });
+  const wantedLevel = run.request.complexity ?? template.complexity ?? 'moderate';
+  const needsPlan = (wantedLevel === 'auto' ? level : wantedLevel) !== 'trivial' && !asksNothing(goal);
   const wanted = hasImage(attachments) && canSee(template) ? visionCategory : category;
   const known = wanted !== null && Object.hasOwn(template.experts, wanted) ? wanted : 'general';
   return {
     epoch: run.epoch,
     complexity: 'trivial',
-    signals: [signal],
+    signals: needsPlan ? [signal, narrowed] : [signal],
     safety: [...safety],
     cached: false,
     choices: {},

@@ -14,6 +14,7 @@ export type { DocumentReader, DocumentToRead, ReadDocument } from './documents/d
 export { MemoryDocuments } from './documents/memory-documents.js';
 export { type Clock, systemClock } from './event-log/clock.js';
 export { DeadLetters, type LetterDecision, type LetterFilter } from './event-log/dead-letters.js';
+export { SuspectTurns } from './event-log/suspect-turns.js';
 export { DeliveryPool, type DeliveryPoolOptions, type PoolChange } from './event-log/delivery-pool.js';
 export {
   type Consumption,

@@ -4,6 +4,7 @@ import { deadTopic, Failure, identityTopic, type Event } from '@conclave/contrac
 import {
   encodeEvent,
   storedRecord,
+  SuspectTurns,
   type Consumption,
   type EventLog,
   type Lag,
@@ -38,6 +39,7 @@ class KafkaLog implements EventLog {
   private readonly consumptions = new Set<KafkaConsumption>();
   private readonly topicsOf = new Map<string, Set<string>>();
   private readonly absence: Absence;
+  private readonly turns: SuspectTurns;
   private closed: Promise<void> | null = null;
 
   constructor(
@@ -47,6 +49,7 @@ class KafkaLog implements EventLog {
   ) {
     this.prefix = prefixOf(options);
     this.absence = new Absence(options.logger ?? silent);
+    this.turns = new SuspectTurns(clockOf(options));
     this.admin = kafka.admin();
     this.producer = new KafkaProducer(kafka, this.prefix);
   }
@@ -87,6 +90,7 @@ class KafkaLog implements EventLog {
         blobs,
         seals,
         clock: clockOf(options),
+        turns: this.turns,
         publish: (events) => this.append(events),
         publishDead: (dead) => this.producer.append([{ topic: deadTopic, ...dead }]),
         ...(hooks ? { hooks } : {}),

@@ -2,10 +2,10 @@ import type { DeliveryKey, DeliveryLedger, StoreTtl } from '@conclave/ports';
 import type { RedisConnection } from './connection.js';
 import type { Keys, PlacedKey } from './keys.js';
 import type { RedisLeases } from './leases.js';
-import { beginDelivery, endDelivery, failDelivery, releaseDelivery } from './scripts/deliveries.js';
+import { beginDelivery, endDelivery, failDelivery, releaseDelivery, unendedDelivery } from './scripts/deliveries.js';
 
 /** The ledger of one process. `processId` must be new with every start, so that a restarted process detects its own death. */
-export class RedisDeliveries implements DeliveryLedger {
+export class RedisDeliveries implements Required<DeliveryLedger> {
   constructor(
     private readonly connection: RedisConnection,
     private readonly keys: Keys,
@@ -13,6 +13,11 @@ export class RedisDeliveries implements DeliveryLedger {
     private readonly ttl: StoreTtl,
     private readonly processId: string,
   ) {}
+
+  async unended(delivery: DeliveryKey): Promise<number> {
+    const { at, key } = this.placed(delivery);
+    return this.connection.run(at, unendedDelivery, [key], [this.processId]);
+  }
 
   async begin(delivery: DeliveryKey): Promise<{ attempts: number; deaths: number; suspects: number }> {
     const { at, key } = this.placed(delivery);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import type { Retention } from '@conclave/contracts';
 import {
+  SuspectTurns,
   systemClock,
   type Blobs,
   type Clock,
@@ -98,6 +99,7 @@ export function openSqlite(options: SqliteOptions): Sqlite {
   const blobs = new SqliteBlobs(database, now);
   const graph = new SqliteGraph(database);
   const vectors = new SqliteVectors(database);
+  const turns = new SuspectTurns(clock);
   const logs: EventLog[] = [];
   const corpora: Search[] = [];
 
@@ -111,6 +113,7 @@ export function openSqlite(options: SqliteOptions): Sqlite {
       ledger: state.deliveries,
       deliveries: shared.deliveries,
       clock,
+      turns,
       ...(hooks ? { hooks } : {}),
       ...(poolChange ? { poolChange } : {}),
     });

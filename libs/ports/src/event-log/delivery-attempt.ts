@@ -13,6 +13,7 @@ import {
 import type { DeadReason, SealOpener } from './record.js';
 import { deadRecord, decodeOrNull, decodeRecord, isForAnother, isRedriven, recordName, type DeadRecord, type RawRecord } from './record.js';
 import { backoff } from './retry.js';
+import type { Turn } from './suspect-turns.js';
 
 /** Everything that an attempt depends on. */
 export interface AttemptContext {
@@ -50,6 +51,8 @@ export interface Item {
   lost: boolean;
   /** The ledger lists this process as the record's opener. */
   open: boolean;
+  /** Its turn as a suspect, held until the ledger no longer lists this process as its opener. */
+  turn: Turn | null;
   /** The ledger may know the record. False for a fresh record that has not failed. */
   noted: boolean;
   /** The outputs or the dead letter are published; only the ledger update is missing. */
@@ -75,6 +78,8 @@ export type DeliveryVerdict =
   | { readonly kind: 'finished' }
   /** To be tried again after this many milliseconds; holds no slot while it waits. */
   | { readonly kind: 'wait'; readonly ms: number }
+  /** A suspect without a turn: to be tried again when it has one. */
+  | { readonly kind: 'turn' }
   | { readonly kind: 'outage'; readonly error: unknown }
   /** No longer ours, or interrupted because the consumption ended. */
   | { readonly kind: 'handed_back' };
@@ -102,15 +107,22 @@ export async function attempt(item: Item, context: AttemptContext): Promise<Deli
 async function deliver(item: Item, context: AttemptContext): Promise<DeliveryVerdict> {
   const { retry } = context;
   enter(item, 'begin', context);
-  item.begunAt ??= context.clock.now();
   item.observed = { type: null, handleMs: 0 };
   await release(item, context);
+  // Asked before `begin`, which counts: a suspect that waits must not be blamed for the death of the process.
+  if (item.noted && !item.turn && isSuspect(await unended(item, context), retry)) return { kind: 'turn' };
+  item.begunAt ??= context.clock.now();
   const { attempts, deaths, suspects } = item.noted ? await begin(item, context) : { attempts: 1, deaths: 0, suspects: 0 };
   if (deaths >= retry.processDeaths) return deadLetter(item, newDeadLetter('killed_process', attempts - 1, null), context);
   if (deaths + suspects >= retry.processDeaths) {
     // One more death would dead-letter the record. Whether its other openers are alive is known once their leases have expired.
     await release(item, context);
     return { kind: 'wait', ms: context.suspectWaitMs };
+  }
+  if (!item.turn && isSuspect(deaths + suspects, retry)) {
+    // Its other openers changed between the question and the begin.
+    await release(item, context);
+    return { kind: 'turn' };
   }
   try {
     return await handle(item, attempts, context);
@@ -121,6 +133,13 @@ async function deliver(item: Item, context: AttemptContext): Promise<DeliveryVer
     if (error instanceof Undecodable) return deadLetter(item, newDeadLetter('undecodable', attempts, error.cause), context);
     return failed(item, { attempts, error }, context);
   }
+}
+
+/** Whether one more death would dead-letter a record that is not dead-lettered yet. */
+const isSuspect = (openers: number, { processDeaths }: RetryPolicy): boolean => openers > 0 && openers === processDeaths - 1;
+
+async function unended(item: Item, context: AttemptContext): Promise<number> {
+  return (await own(async () => context.ledger.unended?.(ledgerKey(item, context)))) ?? 0;
 }
 
 async function begin(item: Item, context: AttemptContext) {

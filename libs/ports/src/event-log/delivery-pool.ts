@@ -7,6 +7,7 @@ import { Lanes } from './lanes.js';
 import { OutageGate } from './outage-gate.js';
 import { recordName, type DeadRecord, type RawRecord, type SealOpener } from './record.js';
 import { defaultRetry } from './retry.js';
+import { SuspectTurns, type Turn } from './suspect-turns.js';
 
 export interface DeliveryPoolOptions {
   readonly subscription: Subscription;
@@ -30,6 +31,8 @@ export interface DeliveryPoolOptions {
    */
   readonly maxHeld?: number;
   readonly suspectWaitMs?: number;
+  /** Shared by all pools of the process; by default only this pool's suspects take turns. */
+  readonly turns?: SuspectTurns;
   /** Milliseconds before the first probe of an outage, and the longest wait between two probes. */
   readonly probe?: { readonly firstMs: number; readonly maxMs: number };
   readonly clock?: Clock;
@@ -63,6 +66,7 @@ export class DeliveryPool {
   private readonly onDone = new Map<Item, () => void | Promise<void>>();
   private readonly handedBack: RawRecord[] = [];
   private readonly releases = new Set<Promise<void>>();
+  private readonly turns: SuspectTurns;
   private readonly maxHeld: number;
   private wasFull = false;
   private draining: Promise<readonly RawRecord[]> | null = null;
@@ -84,6 +88,7 @@ export class DeliveryPool {
     const retry = { ...defaultRetry, ...subscription.retry };
     const reached = (item: Item) => this.probeReached(item);
     this.context = { subscription, retry, ledger, blobs, seals, publish, publishDead, hooks, clock, suspectWaitMs, reached };
+    this.turns = options.turns ?? new SuspectTurns(clock);
     this.maxHeld = options.maxHeld ?? subscription.held ?? Math.max(64, subscription.concurrency * 4);
     const turned = (shut: boolean, error: unknown) => {
       hooks.outage?.(subscription.group, shut, error);
@@ -107,6 +112,7 @@ export class DeliveryPool {
       stage: 'begin',
       lost: false,
       open: false,
+      turn: null,
       noted: !record.fresh,
       settled: false,
       deadLetterWork: null,
@@ -169,6 +175,7 @@ export class DeliveryPool {
       this.handedBack.push(item.record);
       this.lose(item);
       this.releaseSoon(item);
+      this.endTurn(item);
     }
     await this.atMost(abortGraceMs, Promise.allSettled(this.releases));
     return this.handedBack;
@@ -206,6 +213,7 @@ export class DeliveryPool {
     this.onDone.delete(item);
     this.lanes.remove(item);
     this.releaseSoon(item);
+    this.endTurn(item);
   }
 
   private pump(): void {
@@ -229,6 +237,8 @@ export class DeliveryPool {
   }
 
   private apply(item: Item, verdict: DeliveryVerdict, probed: boolean): void {
+    // While the ledger lists the record, as after an outage, a death counts for it: its turn continues.
+    if (!item.open) this.endTurn(item);
     const gone = item.lost || verdict.kind === 'handed_back';
     if (verdict.kind === 'outage' && !this.draining) this.gate.trip(verdict.error, probed);
     else if (probed && !this.draining) this.gate.open();
@@ -241,6 +251,8 @@ export class DeliveryPool {
         return this.complete(item);
       case 'wait':
         return this.wait(item, verdict.ms);
+      case 'turn':
+        return this.awaitTurn(item);
       case 'outage':
         this.parked.push(item);
     }
@@ -265,6 +277,29 @@ export class DeliveryPool {
       this.pump();
     };
     this.timers.set(item, this.context.clock.after(ms, again));
+  }
+
+  /** Holds no slot while it waits, so that other records run meanwhile. */
+  private awaitTurn(item: Item): void {
+    const turn = this.turns.take();
+    if (turn) return this.tryAlone(item, turn);
+    this.timers.set(
+      item,
+      this.turns.wait((granted) => this.tryAlone(item, granted)),
+    );
+  }
+
+  private tryAlone(item: Item, turn: Turn): void {
+    this.timers.delete(item);
+    item.turn = turn;
+    this.lanes.ready(item);
+    this.pump();
+  }
+
+  private endTurn(item: Item): void {
+    const { turn } = item;
+    item.turn = null;
+    turn?.end();
   }
 
   private sendProbe(): void {

@@ -6,12 +6,14 @@ import { inputTopic, outputTopic } from './testing/sample-events.js';
 import { publishingPromises } from './testing/publishing.contract.js';
 import { redrivePromises } from './testing/redrive.contract.js';
 import { runningPromises } from './testing/running.contract.js';
+import { suspectPromises } from './testing/suspects.contract.js';
 import { Stage, type EventLogUnderTest, type LogPromise } from './testing/event-log-world.js';
 
 export const logPromises: readonly LogPromise[] = [
   ...publishingPromises,
   ...deliveryPromises,
   ...failurePromises,
+  ...suspectPromises,
   ...redrivePromises,
   ...erasingPromises,
   ...runningPromises,

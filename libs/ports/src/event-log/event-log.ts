@@ -81,7 +81,10 @@ export interface RetryPolicy {
   readonly backoffMs: number;
   /** Upper bound of the wait, also of one that a failure asks for (`retryAfterMs`); default 10,000. */
   readonly maxBackoffMs: number;
-  /** How many deliveries may end with the death of the process; after that the record is dead-lettered without being run. Default 3. */
+  /**
+   * How many deliveries may end with the death of the process; after that the record is dead-lettered without being run. The last of them
+   * is made while no other such record runs (`suspect-turns.ts`). Default 3.
+   */
   readonly processDeaths: number;
 }
 
@@ -150,6 +153,11 @@ export interface StoreMark {
  * lease died while handling the record.
  */
 export interface DeliveryLedger {
+  /**
+   * How many others have begun the record and not ended it, dead or alive. Records nothing. Throws STORE_UNAVAILABLE. Every adapter
+   * implements it; a test store may not.
+   */
+  unended?(delivery: DeliveryKey): Promise<number>;
   /**
    * Records that this process begins the record. `deaths` counts openers known to be dead; `suspects` counts other openers whose lease is
    * still alive. Throws STORE_UNAVAILABLE.

@@ -31,8 +31,12 @@ export class MemoryDeliveries {
     return this.entries.size;
   }
 
-  ledger(processId: string): DeliveryLedger {
+  ledger(processId: string): Required<DeliveryLedger> {
     return {
+      unended: async (key) => {
+        await this.answer();
+        return [...(this.entries.get(nameOf(key))?.openers ?? [])].filter((opener) => opener !== processId).length;
+      },
       begin: async (key) => {
         await this.answer();
         const entry = this.entry(key);

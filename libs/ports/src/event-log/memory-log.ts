@@ -3,6 +3,7 @@ import type { Blobs } from '../blobs/blobs.js';
 import { MemoryBlobs } from '../blobs/memory-blobs.js';
 import { systemClock, type Clock } from './clock.js';
 import { DeliveryPool } from './delivery-pool.js';
+import { SuspectTurns } from './suspect-turns.js';
 import type { Consumption, ConsumptionLoad, DeliveryHooks, DeliveryLedger, EventLog, Lag, StoreMark, Subscription } from './event-log.js';
 import type { StoredRecord } from './record.js';
 import { MemoryGroup, type MemoryMember } from './memory-group.js';
@@ -97,6 +98,7 @@ export class MemoryBroker {
 export class MemoryLog implements EventLog {
   private readonly consumptions = new Set<MemoryConsumption>();
   private readonly ledger: DeliveryLedger;
+  private readonly turns: SuspectTurns;
   private state: 'open' | 'closed' | 'crashed' = 'open';
 
   constructor(
@@ -104,8 +106,10 @@ export class MemoryLog implements EventLog {
     readonly processId: string,
     private readonly hooks: DeliveryHooks,
   ) {
+    this.turns = new SuspectTurns(broker.clock);
     const ledger = broker.deliveries.ledger(processId);
     this.ledger = {
+      unended: (key) => this.whileAlive(() => ledger.unended(key)),
       begin: (key) => this.whileAlive(() => ledger.begin(key)),
       failed: (key) => this.whileAlive(() => ledger.failed(key)),
       released: (key) => this.whileAlive(() => ledger.released(key)),
@@ -130,6 +134,7 @@ export class MemoryLog implements EventLog {
       ledger: this.ledger,
       blobs: broker.blobs,
       clock: broker.clock,
+      turns: this.turns,
       hooks,
       publish: (events) => this.append(events),
       publishDead: (dead) => this.whileAlive(async () => broker.append([{ topic: deadTopic, ...dead }])),
@@ -190,6 +195,7 @@ interface MemoryPoolParts {
   readonly ledger: DeliveryLedger;
   readonly blobs: Blobs;
   readonly clock: Clock;
+  readonly turns: SuspectTurns;
   readonly hooks: DeliveryHooks;
   readonly publish: (events: readonly Event[]) => Promise<void>;
   readonly publishDead: (dead: DeadRecord) => Promise<void>;

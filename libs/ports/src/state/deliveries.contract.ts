@@ -103,6 +103,25 @@ export function describeDeliveries({ open }: StoreHarness): void {
       expect(await begin(heir)).toEqual({ attempts: 1, deaths: 0, suspects: 0 });
     });
 
+    it('tell how many others began it and did not end it, dead or alive, and count nothing for that', async () => {
+      const [victim, slow, failing, heir] = [await living(), await living(), await living(), await living()];
+      const unended = () => heir.store.deliveries.unended!(delivery);
+      expect(await unended()).toBe(0);
+      await begin(victim);
+      await begin(slow);
+      await begin(failing);
+      await victim.store.leases.endProcess(victim.processId);
+      expect(await unended()).toBe(3);
+      await failing.store.deliveries.failed(delivery);
+      expect(await unended()).toBe(2);
+      expect(await begin(heir)).toEqual({ attempts: 4, deaths: 1, suspects: 1 });
+      expect(await unended()).toBe(2);
+      await slow.store.deliveries.released(delivery);
+      expect(await unended()).toBe(1);
+      await heir.store.deliveries.done(delivery);
+      expect(await unended()).toBe(0);
+    });
+
     it('keep groups and records apart', async () => {
       const process = await living();
       await begin(process);

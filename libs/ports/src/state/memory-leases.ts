@@ -85,10 +85,11 @@ export class LeasedDeliveries {
     return [...this.counts].filter(([name, { openers }]) => !this.done.has(name) || [...openers].some(this.alive)).map(([name]) => name);
   }
 
-  ledger(processId: string): DeliveryLedger {
+  ledger(processId: string): Required<DeliveryLedger> {
     const counts = this.counts;
     const nameOf = ({ group, record }: DeliveryKey): string => `${group} ${record}`;
     return {
+      unended: async (delivery) => [...(counts.get(nameOf(delivery))?.openers ?? [])].filter((opener) => opener !== processId).length,
       begin: async (delivery) => {
         const entry = counts.get(nameOf(delivery)) ?? { attempts: 0, openers: new Set<string>() };
         counts.set(nameOf(delivery), entry);

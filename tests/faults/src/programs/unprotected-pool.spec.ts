@@ -41,6 +41,7 @@ async function tell(
       ...subscription,
     },
     ledger: {
+      unended: (key) => kept.unended(key),
       begin: (key) => kept.begin(key),
       failed: (key) => kept.failed(key),
       released: (key) => kept.released(key),

@@ -21,6 +21,7 @@ function doneAtHandOver(options: DeliveryPoolOptions): DeliveryPoolOptions {
   return {
     ...options,
     ledger: {
+      unended: async (delivery) => ledger.unended?.(delivery) ?? 0,
       begin: async (delivery) => {
         await ledger.begin(delivery);
         await ledger.done(delivery);
@@ -62,6 +63,7 @@ function forgivingLedger(ledger: DeliveryLedger): DeliveryLedger {
     }
   };
   return {
+    unended: (delivery) => unlessAway(async () => ledger.unended?.(delivery) ?? 0, 0),
     begin: async (delivery) => {
       const known = attempts.get(delivery.record) ?? 0;
       const begun = await unlessAway(() => ledger.begin(delivery), { attempts: 0, deaths: 0, suspects: 0 });

@@ -16,6 +16,7 @@ import {
   type StoredRecord,
   type StoreMark,
   type Subscription,
+  type SuspectTurns,
 } from '@conclave/ports';
 import { through } from './port-view.js';
 import type { LivingProcess } from './surroundings.js';
@@ -25,6 +26,8 @@ export interface LogParts {
   readonly blobs: Blobs;
   readonly ledger: DeliveryLedger;
   readonly hooks: DeliveryHooks;
+  /** Shared by the consumptions of the process. */
+  readonly turns: SuspectTurns;
   /** The log as the process sees it, faults included; its own deliveries also publish through it. */
   readonly self: () => EventLog;
 }
@@ -122,13 +125,14 @@ export class SimulatedConsumption implements Consumption {
   ) {
     this.group = subscription.group;
     this.topics = subscription.topics;
-    const { ledger, blobs, hooks, broker, self } = parts;
+    const { ledger, blobs, hooks, broker, self, turns } = parts;
     this.pool = new DeliveryPool({
       subscription,
       ledger,
       blobs,
       hooks,
       clock: process.world.clock,
+      turns,
       publish: (events) => self().publish(events),
       publishDead: (dead) => through(process, 'log.publishDead', 'log', [dead], () => broker.append([{ topic: 'dead', ...dead }])),
       onRoom: () => this.dispatch(),

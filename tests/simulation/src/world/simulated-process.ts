@@ -30,6 +30,7 @@ import {
   TOOLS,
   VECTORS,
   WEBHOOKS,
+  SuspectTurns,
   type Blobs,
   type DeliveryKey,
   type DeliveryLedger,
@@ -145,7 +146,8 @@ export class SimulatedProcess implements LivingProcess {
     this.blobs = portView(this, 'blobs', world.blobs, 'blobs');
     this.graph = portView(this, 'graph', graphStore.connect(), 'graph');
     const hooks = deliveryHooks({ metrics: quietMetrics, logger: silentLogger, probe: this.probe });
-    this.raw = new SimulatedLog(this, { broker, blobs: this.blobs, ledger: this.state.deliveries, hooks, self: () => this.log });
+    const turns = new SuspectTurns(this.world.clock);
+    this.raw = new SimulatedLog(this, { broker, blobs: this.blobs, ledger: this.state.deliveries, hooks, turns, self: () => this.log });
     const view2 = portView(this, 'log', this.raw, 'log', ['identity', 'read', 'lag', 'close']);
     const identity = portView(this, 'log.identity', this.raw.identity, 'log');
     this.log = {
@@ -212,6 +214,7 @@ export class SimulatedProcess implements LivingProcess {
         this.begun.delete(nameOf(key));
       };
     return {
+      unended: async (key) => ledger.unended?.(key) ?? 0,
       begin: (key) => {
         this.begun.add(nameOf(key));
         return ledger.begin(key);

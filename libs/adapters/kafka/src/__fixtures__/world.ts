@@ -101,9 +101,10 @@ export const through =
     connect({ host: '127.0.0.1', port: proxy.port }, onConnect);
 
 /** After death, calls never reach the ledger and never settle. */
-function mortal(ledger: DeliveryLedger, isDead: () => boolean): DeliveryLedger {
+function mortal(ledger: Required<DeliveryLedger>, isDead: () => boolean): Required<DeliveryLedger> {
   const alive = <T>(act: () => Promise<T>): Promise<T> => (isDead() ? new Promise<T>(() => {}) : act());
   return {
+    unended: (key) => alive(() => ledger.unended(key)),
     begin: (key) => alive(() => ledger.begin(key)),
     failed: (key) => alive(() => ledger.failed(key)),
     released: (key) => alive(() => ledger.released(key)),

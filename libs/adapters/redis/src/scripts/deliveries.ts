@@ -17,6 +17,19 @@ return found
 `,
 );
 
+/** How many other processes began it without an end. */
+export const unendedDelivery = script<number>(
+  'unended-delivery',
+  `
+local others = 0
+for _, field in ipairs(redis.call('HKEYS', KEYS[2])) do
+  local opener = string.match(field, '^opener:(.*)$')
+  if opener and opener ~= ARGV[3] then others = others + 1 end
+end
+return others
+`,
+);
+
 export const failDelivery = script<number>('fail-delivery', `return redis.call('HDEL', KEYS[2], 'opener:' .. ARGV[3])`);
 
 export const releaseDelivery = script<number>(

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Failure } from '@conclave/contracts';
 import type { DeliveryLedger, EventLog } from '@conclave/ports';
 import { describeEventLog, type EventLogWorld } from '@conclave/ports/suites';
-import { systemClock } from '@conclave/ports';
+import { SuspectTurns, systemClock } from '@conclave/ports';
 import { copyAsKilled, newFolder, removeFolder } from '../__fixtures__/folder.js';
 import { SqliteBlobs } from '../blobs.js';
 import { Database } from '../database/database.js';
@@ -19,6 +19,7 @@ class Life {
   readonly table: LogTable;
   private readonly shared: SharedState;
   private readonly groups: Groups;
+  private readonly turns = new SuspectTurns();
 
   constructor(
     readonly home: string,
@@ -36,7 +37,8 @@ class Life {
     const state = new SqliteState(this.shared, processId);
     const down = () => Promise.reject(new Failure('STORE_UNAVAILABLE'));
     const { deliveries } = state;
-    const ledger: DeliveryLedger = {
+    const ledger: Required<DeliveryLedger> = {
+      unended: (key) => (this.ledgerIsDown() ? down() : deliveries.unended(key)),
       begin: (key) => (this.ledgerIsDown() ? down() : deliveries.begin(key)),
       failed: (key) => (this.ledgerIsDown() ? down() : deliveries.failed(key)),
       released: (key) => (this.ledgerIsDown() ? down() : deliveries.released(key)),
@@ -45,6 +47,7 @@ class Life {
     const log = new SqliteLog({
       ...{ store, table, groups: this.groups, blobs: new SqliteBlobs(store, Date.now), ledger, clock: systemClock },
       deliveries: this.shared.deliveries,
+      turns: this.turns,
     });
     void state.leases.renewProcess({ id: processId, service: 'test', classes: [], ttlMs: 60_000 });
     this.logs.push(log);

@@ -17,6 +17,7 @@ import {
   type StoredRecord,
   type StoreMark,
   type Subscription,
+  type SuspectTurns,
 } from '@conclave/ports';
 import type { Store, Tick } from '../database/database.js';
 import { addressOf, type DeliveryCounts } from '../state/deliveries.js';
@@ -30,9 +31,10 @@ export interface SqliteLogParts {
   readonly table: LogTable;
   readonly groups: Groups;
   readonly blobs: Blobs;
-  readonly ledger: DeliveryLedger;
+  readonly ledger: Required<DeliveryLedger>;
   readonly deliveries: DeliveryCounts;
   readonly clock: Clock;
+  readonly turns: SuspectTurns;
   readonly hooks?: DeliveryHooks;
   readonly poolChange?: PoolChange;
 }
@@ -64,13 +66,14 @@ const readPage = 100;
 /** The embedded event log: no partitions, no polling; consumers are woken by the commit that appended for them. */
 export class SqliteLog implements EventLog {
   private readonly consumptions = new Set<SqliteConsumption>();
-  private readonly ledger: DeliveryLedger;
+  private readonly ledger: Required<DeliveryLedger>;
   private closing: Promise<void> | null = null;
   private closed = false;
 
   constructor(private readonly parts: SqliteLogParts) {
     const { ledger } = parts;
     this.ledger = {
+      unended: (delivery) => ledger.unended(delivery),
       begin: (delivery) => ledger.begin(delivery),
       failed: (delivery) => ledger.failed(delivery),
       released: (delivery) => ledger.released(delivery),
@@ -91,7 +94,7 @@ export class SqliteLog implements EventLog {
 
   async subscribe(subscription: Subscription): Promise<Consumption> {
     if (this.closing) throw new Failure('LOG_UNAVAILABLE', 'It was closed.');
-    const { groups, blobs, clock, hooks, poolChange } = this.parts;
+    const { groups, blobs, clock, turns, hooks, poolChange } = this.parts;
     const consumption = new SqliteConsumption(
       groups.named(subscription.group),
       {
@@ -99,6 +102,7 @@ export class SqliteLog implements EventLog {
         ledger: this.ledger,
         blobs,
         clock,
+        turns,
         ...(hooks ? { hooks } : {}),
         publish: (events) => this.append(events, 'ordered'),
         publishDead: (dead) => this.deadLetter(dead),

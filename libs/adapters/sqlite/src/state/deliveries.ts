@@ -87,13 +87,17 @@ export class DeliveryCounts {
 }
 
 /** The deliveries of one process id. */
-export class SqliteDeliveries implements DeliveryLedger {
+export class SqliteDeliveries implements Required<DeliveryLedger> {
   constructor(
     private readonly database: Store,
     private readonly counts: DeliveryCounts,
     private readonly leases: ProcessLeases,
     private readonly processId: string,
   ) {}
+
+  async unended(delivery: DeliveryKey): Promise<number> {
+    return this.counts.of(delivery).openers.filter((opener) => !this.isOwn(opener)).length;
+  }
 
   async begin(delivery: DeliveryKey): Promise<{ readonly attempts: number; readonly deaths: number; readonly suspects: number }> {
     // Throws when the store is closed.

@@ -107,7 +107,7 @@ export class SqliteState implements StateStore {
   readonly timers: Timers;
   readonly leases: Leases;
   readonly hints: ProcessHints;
-  readonly deliveries: DeliveryLedger;
+  readonly deliveries: Required<DeliveryLedger>;
   readonly settings: Settings;
   readonly caches: Caches;
   readonly scores: Scores;

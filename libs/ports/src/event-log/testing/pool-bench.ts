@@ -1,6 +1,7 @@
 import type { Event } from '@conclave/contracts';
 import { MemoryBlobs } from '../../blobs/memory-blobs.js';
 import { DeliveryPool, type DeliveryPoolOptions } from '../delivery-pool.js';
+import type { SuspectTurns } from '../suspect-turns.js';
 import type { DeliveryObservation, Subscription } from '../event-log.js';
 import { ManualClock, settle } from './manual-clock.js';
 import { MemoryDeliveries } from '../memory-ledger.js';
@@ -28,9 +29,15 @@ export class PoolBench {
 
   constructor(
     handle: Handle,
-    options: Partial<Subscription> & { maxHeld?: number; processId?: string; leaseMs?: number; random?: () => number } = {},
+    options: Partial<Subscription> & {
+      maxHeld?: number;
+      processId?: string;
+      leaseMs?: number;
+      random?: () => number;
+      turns?: SuspectTurns;
+    } = {},
   ) {
-    const { maxHeld, processId = 'this', leaseMs = 10_000, random, ...subscription } = options;
+    const { maxHeld, processId = 'this', leaseMs = 10_000, random, turns, ...subscription } = options;
     this.clock = new ManualClock(undefined, random);
     this.deliveries = new MemoryDeliveries({ leaseMs, now: () => this.clock.now() });
     const pool: DeliveryPoolOptions = {
@@ -49,6 +56,7 @@ export class PoolBench {
       onPause: (paused) => this.pauses.push(paused),
       onRoom: () => (this.rooms += 1),
       hooks: { point: (point) => this.points.push(point), handled: (observation) => this.observed.push(observation) },
+      ...(turns ? { turns } : {}),
       ...(maxHeld === undefined ? {} : { maxHeld }),
     };
     this.pool = new DeliveryPool(pool);

@@ -69,6 +69,7 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
     session_idle_s: sessionIdleS,
     session_s: sessionS,
   } = loaded.configuration.gateway;
+  const logger = observers.logger.child({ service: 'gateway' });
   const app = await createGatewayApp({
     catalogue,
     log: ports.log,
@@ -120,9 +121,10 @@ export async function openGatewayApp(options: GatewayAppOptions, catalogue: Temp
     },
     keys: doors.keys,
     access: doors.access,
-    logger: observers.logger.child({ service: 'gateway' }),
+    logger,
     metrics: gatewayMetrics(metrics),
-    describeRun: (state) => describeRun(state, strategyOf),
+    describeRun: (state) =>
+      describeRun(state, strategyOf, (run, error) => logger.error('A run is shown in part: its state cannot be read.', { run, error })),
     ...(consumers ? { consumers } : {}),
     // Imported on the first request, so that the start is faster.
     openApi: async () => (await import('@conclave/contracts/print')).openApiText(apiVersion),

@@ -7,6 +7,7 @@ import { assessed, doing, madeBy, saying } from './fact-wording.js';
 import { RunId } from './ids.js';
 import type { EngineEntry } from './run-stream.js';
 import { StageCode } from './stages.js';
+import { stateSetAside } from './state-set-aside.js';
 import { strategyFailed } from './strategy-failed.js';
 import { ThoughtCode } from './thoughts.js';
 import { AwaitedCalls, ClientEvidence, FailureNote, RuleId, Timestamp, Usage } from './values.js';
@@ -35,6 +36,7 @@ export const factSpecs = [
     ({ strategy }) => `The strategy ${strategy} decides.`,
   ),
   strategyFailed,
+  stateSetAside,
   defineFact(
     'RunForked',
     'The facts so far are those of another run; from here on this run decides by itself.',

@@ -10,7 +10,7 @@ import {
   type PlanRequested,
   type RunFact,
 } from '@conclave/contracts';
-import { orAbsent, without } from './absent-strategy.js';
+import { isKnown, orAbsent, without } from './absent-strategy.js';
 import { readBudget } from './budget.js';
 import { awaitClientTools } from './waiting.js';
 import { endCancelled, takeCommand } from './commands.js';
@@ -18,6 +18,7 @@ import { endFromCache, endRun, endsByClock } from './ending.js';
 import { evolve } from './fold.js';
 import { addFacts, saidBy } from './memory.js';
 import { statusOf, type RunState } from './state.js';
+import { completed } from './stored-state.js';
 import { StrategyFault } from './strategy-fault.js';
 import { takeUp } from './take-up.js';
 import { Turning } from './turning.js';
@@ -50,6 +51,8 @@ export interface StepResult {
   /** The run's timer if this step set it; null if it is unchanged. */
   readonly timer: RunState['due'] | null;
   readonly status: string;
+  /** The error for which the run was ended because its stored state cannot be used; absent otherwise. */
+  readonly unusable?: unknown;
 }
 
 /** Passes of one step after which the strategy counts as looping. */
@@ -57,22 +60,52 @@ const mostPasses = 200;
 
 /**
  * One step of a run: applies the input, then everything that follows from the state. Pure; `at` is the store's clock. Returns null if
- * nothing follows, as for every input after the end. `request` begins a run whose own request was never applied. Throws NotBegun.
+ * nothing follows, as for every input after the end. `request` begins a run whose own request was never applied. A run whose stored state
+ * cannot be used is ended. Throws NotBegun.
  */
 export function step(
-  state: RunState | null,
+  stored: RunState | null,
   input: EngineInput,
   at: number,
   strategies: Strategies,
   request: PlanRequested | null = null,
 ): StepResult | null {
-  if (state !== null && (state.endedAt !== null || input.type === 'PlanRequested')) return null;
+  if (stored !== null && ((stored.endedAt ?? null) !== null || input.type === 'PlanRequested')) return null;
+  const asked: StepOptions = { input, at, strategies, request };
+  // The timer of such a state is not known either, so each input counts.
+  if (stored?.unusable !== undefined) return endUnusable(stored, new Error(stored.unusable), asked, true);
+  let state = stored;
+  try {
+    state = stored && completed(stored, strategies);
+    return stepOn(state, asked);
+  } catch (error) {
+    if (error instanceof NotBegun || !isUnusable(stored, state, asked)) throw error;
+    return endUnusable(state, error, asked, state !== stored);
+  }
+}
+
+interface StepOptions {
+  readonly input: EngineInput;
+  readonly at: number;
+  readonly strategies: Strategies;
+  readonly request: PlanRequested | null;
+}
+
+const isAbort = (input: EngineInput): boolean => input.type === 'CommandIssued' && input.data.command.name === 'abort';
+
+/**
+ * Whether an error of a step ends the run: if another version stored the state, or if the step is the last one that can still end it. Any
+ * other error is thrown, so that the input becomes a dead letter that shows the mistake.
+ */
+const isUnusable = (stored: RunState | null, state: RunState | null, { input, strategies }: StepOptions): boolean =>
+  isAbort(input) || (state !== null && state !== stored && isKnown(strategies, state.strategy));
+
+function stepOn(state: RunState | null, { input, at, strategies, request }: StepOptions): StepResult | null {
   if (state === null && input.type !== 'PlanRequested' && request === null) throw new NotBegun('run', input.id);
   const isTimer = input.type === 'TimerFired';
   if (isTimer && input.data.arm !== state?.due.arm) return null;
-  const isAbort = input.type === 'CommandIssued' && input.data.command.name === 'abort';
   const begun = (known: Strategies): Turning => new Turning(state, input.runId, Math.max(at, state?.last ?? at), known);
-  let turning = begun(isAbort ? orAbsent(strategies) : strategies);
+  let turning = begun(isAbort(input) ? orAbsent(strategies) : strategies);
   try {
     turnBy(turning, state === null, input, request);
   } catch (error) {
@@ -81,13 +114,50 @@ export function step(
     turning = begun(without(error.strategy, strategies));
     endFaulty(turning, state === null, input, request, error);
   }
+  if (turning.facts.length === 0 && !isTimer) return null;
+  return resultOf(turning, isTimer);
+}
+
+function resultOf(turning: Turning, isTimer: boolean): StepResult {
   const { facts, outputs, cancels } = turning;
-  if (facts.length === 0 && !isTimer) return null;
   const run = { ...turning.run, last: turning.now };
   const timer = nextDue(run, isTimer);
   const next = timer ? { ...run, due: timer } : run;
   return { next, facts, outputs, entries: facts.flatMap(factEntries), cancels, timer, status: statusOf(next) };
 }
+
+/**
+ * Ends a run whose stored state cannot be used. `isOlder`: another version certainly stored it. Throws the error that showed it if not even
+ * this is possible.
+ */
+function endUnusable(state: RunState | null, error: unknown, asked: StepOptions, isOlder: boolean): StepResult {
+  const { input, at, strategies, request } = asked;
+  const why = error instanceof Error ? error.message : String(error);
+  const dead = input.type === 'CommandIssued' && input.data.command.name === 'abort' ? input.data.command.reason : null;
+  const sentence = [
+    ...(dead === null ? [] : [`A record of this run is a dead letter: ${dead}.`]),
+    ...(state === null ? [] : [otherVersion(isOlder)]),
+  ].join(' ');
+  const failure = { code: dead === null ? 'RUN_FAILED' : 'RECORD_DEAD', message: sentence, retriable: dead === null };
+  const now = Math.max(at, state?.last ?? at);
+  const strategy = state?.strategy ?? request!.data.template.strategy;
+  // If its end cannot be added to what is kept of the state for readers, only its request is kept.
+  for (const kept of [true, false]) {
+    const turning = new Turning(state, input.runId, now, without(strategy, orAbsent(strategies)));
+    try {
+      if (state === null) turning.put({ kind: 'RunStarted', at: now, strategy, maxRounds: 1, request: request!.data });
+      turning.put({ kind: 'StateSetAside', why, kept });
+      endRun(turning, { outcome: 'failed', rule: null, reason: sentence, reasonCode: 'state_unusable' }, null, failure);
+      return { ...resultOf(turning, input.type === 'TimerFired'), unusable: error };
+    } catch {
+      continue;
+    }
+  }
+  throw error;
+}
+
+const otherVersion = (isOlder: boolean): string =>
+  `The state of this run was ${isOlder ? '' : 'probably '}stored by another version of Conclave and cannot be continued by this one: ask again.`;
 
 /** Applies the input, then everything that follows from the state. */
 function turnBy(turning: Turning, isNew: boolean, input: EngineInput, request: PlanRequested | null): void {

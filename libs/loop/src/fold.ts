@@ -1,4 +1,5 @@
-import { noUsage, type FactKind, type FactOf, type RunFact } from '@conclave/contracts';
+import type { FactKind, FactOf, RunFact } from '@conclave/contracts';
+import { begun } from './begun.js';
 import type { Folds } from './fold/changes.js';
 import { ofCommands } from './fold/commands.js';
 import { ofPlans } from './fold/plans.js';
@@ -6,6 +7,7 @@ import { ofRounds } from './fold/rounds.js';
 import { ofTasks } from './fold/tasks.js';
 import { forked } from './fork-state.js';
 import { isJudge, judgeName, type RunState } from './state.js';
+import { setAside } from './stored-state.js';
 import { viewOf, type Strategies } from './view.js';
 
 /** The state after a fact. Only facts change a state. */
@@ -47,51 +49,6 @@ const verdictOf = (fact: FactOf<'TaskSettled' | 'TaskRefused'>) =>
       ? ({ result: null, why: fact.result.status, failure: fact.result.failure } as const)
       : ({ result: null, why: fact.why, failure: null } as const);
 
-const begun = ({ at, strategy, request }: FactOf<'RunStarted'>): RunState => ({
-  runId: '',
-  request,
-  strategy,
-  own: null,
-  epoch: 0,
-  plan: null,
-  awaiting: null,
-  planned: 0,
-  taken: -1,
-  plans: [],
-  keptPlan: null,
-  tasks: {},
-  round: null,
-  factsBefore: 0,
-  memory: { goal: request.goal, searchQuestion: null, facts: [], tried: [], userInputs: [] },
-  history: [],
-  decisions: [],
-  rounds: 0,
-  failedRounds: 0,
-  roundsWithoutFacts: 0,
-  adjusted: false,
-  replans: 0,
-  gap: '',
-  nextFocus: '',
-  assessed: false,
-  spent: request.clientTools?.usage ?? noUsage,
-  ran: 0,
-  since: request.requestedAt,
-  paused: null,
-  question: null,
-  commands: [],
-  pauseSeq: 0,
-  live: null,
-  owed: [],
-  ending: null,
-  answer: null,
-  failure: null,
-  endedAt: null,
-  openCalls: 0,
-  due: { arm: 0, at: null },
-  hash: '',
-  last: at,
-});
-
 const unchanged = (run: RunState): RunState => run;
 
 const folds: Folds<Exclude<FactKind, 'RunStarted' | 'StrategyChosen'>> = {
@@ -101,6 +58,7 @@ const folds: Folds<Exclude<FactKind, 'RunStarted' | 'StrategyChosen'>> = {
   ...ofCommands,
   RunForked: forked,
   StrategyFailed: (run) => ({ ...run, faulty: true }),
+  StateSetAside: setAside,
   StepEvaluated: unchanged,
   MemoryReplaced: unchanged,
   MemoryCompressed: unchanged,

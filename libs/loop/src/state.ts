@@ -120,6 +120,8 @@ export interface RunState {
   readonly strategy: string;
   /** The code of the strategy failed and is no longer called; absent otherwise. */
   readonly faulty?: true;
+  /** Why this version could not fold what is recorded after this state: the run can only be ended. Absent otherwise, and never stored. */
+  readonly unusable?: string;
   /** The strategy's own part of the state. */
   readonly own: unknown;
   /** Number of the awaited or running plan. */

@@ -1,5 +1,5 @@
 import { noUsage, refusals, type FactOf, type ResultReady } from '@conclave/contracts';
-import type { TaskResult } from './state.js';
+import type { TaskResult, TaskState } from './state.js';
 
 /** The result of a task that was not dispatched. */
 export const refusedResult = ({ why }: FactOf<'TaskRefused'>): TaskResult => ({
@@ -9,7 +9,8 @@ export const refusedResult = ({ why }: FactOf<'TaskRefused'>): TaskResult => ({
   failure: why === 'budget' ? { code: 'ALLOWANCE_EXHAUSTED', message: refusals.budget, retriable: false } : null,
 });
 
-const nothing: TaskResult = {
+/** A result with nothing in it: the start of each member. */
+export const nothing: TaskResult = {
   status: 'repeated',
   text: '',
   confidence: null,
@@ -26,6 +27,20 @@ const nothing: TaskResult = {
   notes: [],
   echoes: [],
 };
+
+/** What the engine adds to a requested task, before anything has happened to it. */
+export const newTask = {
+  status: 'blocked',
+  allowance: null,
+  startBy: 0,
+  deadline: 0,
+  started: false,
+  result: null,
+  accepted: true,
+  superseded: false,
+  unanswered: false,
+  lateUsage: null,
+} as const satisfies Partial<TaskState>;
 
 const unreadVerdict = 'The reply held no verdict that could be read. It was taken as COMPLETE, and counts as not assessed.';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { CommandIssued, commandId, makeEvent, PlanRequested, type Event, type StepRecorded, type Template } from '@conclave/contracts';
 import type { EngineInput, RunState } from '@conclave/loop';
-import { noProbe } from '@conclave/platform';
+import { noProbe, silentLogger } from '@conclave/platform';
 import { MemoryStores, type StateStore, type Step } from '@conclave/ports';
 import { chainHash, EngineHandler, stateHash } from '@conclave/service-merger';
 import { strategyOf } from '@conclave/strategies';
@@ -68,7 +68,7 @@ function engine() {
     return Promise.resolve({ outputs: taken?.outputs ?? [], repeated: false, state: stored });
   };
   const state = { runs: { header: () => Promise.resolve(request), commit } } as unknown as StateStore;
-  return { handler: new EngineHandler(state, noProbe, permitKey), steps };
+  return { handler: new EngineHandler(state, noProbe, permitKey, silentLogger), steps };
 }
 
 describe("the engine's records of its steps", () => {

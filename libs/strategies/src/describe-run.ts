@@ -1,6 +1,8 @@
 import { planId, type RunView, type Source } from '@conclave/contracts';
 import {
+  bareState,
   clientToolsRef,
+  completed,
   currentFacts,
   mostUsedBudget,
   otherRules,
@@ -20,9 +22,27 @@ import {
 type TaskOfRun = RunView['rounds'][number]['tasks'][number];
 type Item = RunView['usage']['items'][number];
 
-/** A run for people, from the engine's stored state. Pure. */
-export function describeRun(stored: unknown, strategies: Strategies): RunView {
+/**
+ * A run for people, from the engine's stored state. Pure. A state that cannot be described completely is told to `unusable` and described as
+ * far as possible; without `unusable` the error is thrown.
+ */
+export function describeRun(stored: unknown, strategies: Strategies, unusable?: (runId: string, error: unknown) => void): RunView {
   const run = stored as RunState;
+  try {
+    return describe(completed(run, strategies), strategies);
+  } catch (error) {
+    if (!unusable) throw error;
+    unusable(run.runId, error);
+  }
+  try {
+    // Without what only the strategy knows.
+    return describe({ ...completed(run, strategies), faulty: true }, strategies);
+  } catch {
+    return describe({ ...bareState(run), faulty: true }, strategies);
+  }
+}
+
+function describe(run: RunState, strategies: Strategies): RunView {
   const { template, limits, cached, goal, requestedAt } = run.request;
   const { complexity, review, steps, limitsOfRounds, takes } = ofStrategy(run, strategies);
   const { calls, tokens, cost } = reserved(run);

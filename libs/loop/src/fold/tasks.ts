@@ -1,7 +1,7 @@
 import { addUsage, type FactOf, type ResultReady } from '@conclave/contracts';
 import { addFacts, factIdentity, saidBy } from '../memory.js';
 import { isJudge, type RunState, type TaskState } from '../state.js';
-import { refusedResult, resultOf } from '../task-results.js';
+import { newTask, refusedResult, resultOf } from '../task-results.js';
 import { owing, withTask, type Folds } from './changes.js';
 
 export const ofTasks: Folds<'TaskAdmitted' | 'TaskOpened' | 'TaskStarted' | 'TaskRefused' | 'TaskSettled' | 'TaskAccepted'> = {
@@ -23,16 +23,8 @@ function admitted(run: RunState, { ref, epoch, helper, taskClass, wish }: FactOf
     epoch,
     taskClass,
     helper,
-    status: 'blocked',
-    allowance: null,
-    startBy: 0,
-    deadline: 0,
-    started: false,
-    result: null,
+    ...newTask,
     accepted: wish.learn !== 'accepted',
-    superseded: false,
-    unanswered: false,
-    lateUsage: null,
   };
   const tasks = { ...run.tasks, [ref]: task };
   if (helper) return { ...run, tasks };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { CommandIssued, commandId, Failure, makeEvent, type Event, type PlanRequested, type Template } from '@conclave/contracts';
 import type { RunState } from '@conclave/loop';
-import { noProbe } from '@conclave/platform';
+import { type Logger, noProbe, silentLogger } from '@conclave/platform';
 import { encodeEvent, MemoryBlobs, MemoryStores, type StateStore, type Step } from '@conclave/ports';
 import { PermitKey } from '@conclave/calls';
 import { EngineHandler } from './engine.handler.js';
@@ -37,8 +37,8 @@ const command = (name: 'abort' | 'cancel' | 'pause') =>
     { seq: 1, actor: 'transport', issuedAt: 2, command: name === 'pause' ? { name } : { name, reason: 'why' } },
   );
 
-function engine(commit?: () => Promise<never>, now = 3) {
-  let stored: RunState | null = null;
+function engine(commit?: () => Promise<never>, now = 3, before: RunState | null = null, logger: Pick<Logger, 'error'> = silentLogger) {
+  let stored: RunState | null = before;
   const state = {
     now: () => Promise.resolve(now),
     runs: {
@@ -53,15 +53,15 @@ function engine(commit?: () => Promise<never>, now = 3) {
         }),
     },
   } as unknown as StateStore;
-  return new EngineHandler(state, noProbe, permitKey);
+  return new EngineHandler(state, noProbe, permitKey, logger);
 }
 
 describe('a terminal event that is published twice', () => {
   it('has one id and one content, whichever process publishes it again: its input was applied once', async () => {
     const stores = new MemoryStores();
-    const first = new EngineHandler(stores.connect('first').state, noProbe, permitKey);
+    const first = new EngineHandler(stores.connect('first').state, noProbe, permitKey, silentLogger);
     await stores.runs.accept({ header, retryKey: null, openLimit: 5 });
-    const heir = new EngineHandler(stores.connect('heir').state, noProbe, permitKey);
+    const heir = new EngineHandler(stores.connect('heir').state, noProbe, permitKey, silentLogger);
     const ends = [await first.onInput(command('abort')), await heir.onInput(command('abort'))].map((outputs) =>
       (outputs as readonly Event[]).find(({ type }) => type === 'RunCompleted')!,
     );
@@ -72,6 +72,18 @@ describe('a terminal event that is published twice', () => {
 });
 
 describe('the handler of the engine', () => {
+  it('ends a run whose stored state cannot be used, and logs the error that its user is not shown', async () => {
+    const told: unknown[] = [];
+    const logger = { error: (message: string, fields: unknown) => void told.push([message, fields]) } as Pick<Logger, 'error'>;
+    const damaged = { runId, request: header.data, strategy: 'agentic', endedAt: null, last: 2, tasks: { a: 1 } } as unknown as RunState;
+    const outputs = (await engine(undefined, 3, damaged, logger).onInput(command('abort'))) as readonly Event[];
+    expect(outputs.map(({ type }) => type)).toEqual(['RunCompleted', 'StepRecorded']);
+    expect(outputs[0]).toMatchObject({
+      data: { outcome: 'failed', reason: expect.stringContaining('stored by another version of Conclave') },
+    });
+    expect(told).toMatchObject([[expect.stringContaining('cannot be used'), { run: runId, error: expect.any(TypeError) }]]);
+  });
+
   it('ends a run whose request could never be applied, using its header', async () => {
     expect(await engine().onInput(command('abort'))).toMatchObject([
       { type: 'RunCompleted', data: { outcome: 'failed', question: 'What?', failure: { code: 'RECORD_DEAD' } } },

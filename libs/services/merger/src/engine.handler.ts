@@ -2,7 +2,7 @@ import { Controller, Inject } from '@nestjs/common';
 import { Ctx, Payload } from '@nestjs/microservices';
 import { Failure, ownEvent, parentTaskOf, StepRecorded, type CommandIssued, type Event, type PlanRequested } from '@conclave/contracts';
 import { NotBegun, recordedFacts, step, type StepResult, type EngineInput, type RunState } from '@conclave/loop';
-import { EventPattern, PROBE, reachedDurably, type DeliveryContext, type Probe } from '@conclave/platform';
+import { EventPattern, LOGGER, PROBE, reachedDurably, type DeliveryContext, type Logger, type Probe } from '@conclave/platform';
 import { defer, STATE, type DeadReason, type HandlerOutcome, type StateStore, type Step, type StepTime } from '@conclave/ports';
 import { abortRun, PERMIT_KEY, withPermit, type PermitKey } from '@conclave/calls';
 import { strategyOf } from '@conclave/strategies';
@@ -26,6 +26,7 @@ export class EngineHandler {
     @Inject(STATE) private readonly state: StateStore,
     @Inject(PROBE) private readonly probe: Probe,
     @Inject(PERMIT_KEY) private readonly permitKey: PermitKey,
+    @Inject(LOGGER) private readonly logger: Pick<Logger, 'error'>,
   ) {}
 
   @EventPattern('PlanRequested', 'PlanCreated', 'ResultReady', 'TimerFired', 'CommandIssued')
@@ -47,14 +48,17 @@ export class EngineHandler {
   /** `request`: begins a run from its header when another input arrived before the run's own request. */
   private async take(event: EngineInput, context?: DeliveryContext, request: PlanRequested | null = null): Promise<HandlerOutcome> {
     const key = await this.permitKey.get();
+    let decided: StepResult | null = null;
     try {
       const committed = await this.state.runs.commit<RunState>(event, (current, at) => {
         const unapplied = current === null ? request : null;
         const decision = step(current, event, at.now, strategyOf, unapplied);
+        decided = decision;
         this.probe.reached('merger', 'engine-decided', event.id);
         return decision && storable(event, unapplied, current?.hash ?? '', decision, at, key);
       });
       await reachedDurably(this.probe, this.state, 'merger', 'engine-committed', event.id);
+      this.tellUnusable(event, decided);
       const { outputs, repeated, state } = committed;
       if (context?.joined && state) context.joined.push(...joinedResults(state, outputs));
       // Outputs that `conclave recover` has rebuilt have no capability tokens.
@@ -72,6 +76,12 @@ export class EngineHandler {
       if (isUnbegunChild) return [];
       throw error;
     }
+  }
+
+  /** The run ends with a sentence for its user; the error is for whoever runs or develops this. */
+  private tellUnusable({ runId: run, id }: EngineInput, decided: StepResult | null): void {
+    if (decided?.unusable === undefined) return;
+    this.logger.error('A run was ended: its stored state cannot be used by this version.', { run, event: id, error: decided.unusable });
   }
 }
 

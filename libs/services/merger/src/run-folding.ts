@@ -1,5 +1,5 @@
 import { StepRecorded } from '@conclave/contracts';
-import { foldStep, type RecordedStep, type RunState } from '@conclave/loop';
+import { foldStored, type RecordedStep, type RunState } from '@conclave/loop';
 import type { Folding } from '@conclave/ports';
 import { strategyOf } from '@conclave/strategies';
 
@@ -9,5 +9,5 @@ export const stepId = (runId: string, version: number): string => `${runId}/step
 /** For stores that fold states from the engine's records. */
 export const runFolding: Folding = {
   recordAt: (runId, version) => ({ topic: StepRecorded.topic, id: stepId(runId, version) }),
-  fold: (runId, state, record) => foldStep(runId, state as RunState | null, record as RecordedStep, strategyOf),
+  fold: (runId, state, record) => foldStored(runId, state as RunState | null, record as RecordedStep, strategyOf),
 };

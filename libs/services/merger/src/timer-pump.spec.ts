@@ -20,7 +20,7 @@ const stateOf = (runId: string) => ({ tasks: { [`${runId}/0/x1`]: task(-2_000), 
 const traceparent = `00-${'ab'.repeat(16)}-${'cd'.repeat(8)}-01`;
 
 /** A world of due timers; the first `failing` publications fail. */
-function world(count: number, failing = 0) {
+function world(count: number, failing = 0, read: (runId: string) => unknown = stateOf) {
   const due = Array.from({ length: count }, (_, n) => timer(n));
   const order: string[] = [];
   let settled: () => void = () => undefined;
@@ -37,7 +37,7 @@ function world(count: number, failing = 0) {
     runs: {
       unpublished: () => Promise.resolve([]),
       header: () => Promise.resolve({ traceparent }),
-      read: (runId: string) => Promise.resolve({ state: stateOf(runId) }),
+      read: (runId: string) => Promise.resolve({ state: read(runId) }),
     },
     timers: {
       due: (limit: number) => Promise.resolve(due.slice(0, limit)),
@@ -63,7 +63,9 @@ function world(count: number, failing = 0) {
       return Promise.resolve();
     },
   } as unknown as EventLog;
-  return { pump: new TimerPump(state, log, silentLogger, noProbe, { count: () => undefined }), empty, published, order };
+  const told: unknown[] = [];
+  const logger = { ...silentLogger, error: (message: string, fields: unknown) => void told.push([message, fields]) };
+  return { pump: new TimerPump(state, log, logger, noProbe, { count: () => undefined }), empty, published, order, told };
 }
 
 describe('the timer pump', () => {
@@ -90,6 +92,18 @@ describe('the timer pump', () => {
     await empty;
     await pump.onApplicationShutdown();
     expect(published).toHaveLength(1);
+  });
+
+  it('fires the timer of a run whose state cannot be used, so that the engine can end it', async () => {
+    const { pump, empty, published, told } = world(2, 0, (runId) => (runId.endsWith('1') ? { tasks: null } : stateOf(runId)));
+    pump.onApplicationBootstrap();
+    await empty;
+    await pump.onApplicationShutdown();
+    expect(published.map(({ runId, data }) => [runId, (data as { tasks: unknown[] }).tasks.length])).toEqual([
+      ['run_00000000', 1],
+      ['run_00000001', 0],
+    ]);
+    expect(told).toMatchObject([[expect.stringContaining('fires without them'), { run: 'run_00000001', error: expect.any(TypeError) }]]);
   });
 
   it('drops a timer that cannot become an event, reports and counts it, and fires all other timers', async () => {

@@ -78,18 +78,32 @@ export class TimerPump implements OnApplicationBootstrap, OnApplicationShutdown 
   }
 
   private async fired({ runId, arm, dueAt }: DueTimer, now: number) {
-    const run = await this.state.runs.read<RunState>(runId);
-    const overdue = run ? overdueTasks(run.state, now) : [];
-    const tasks = await Promise.all(
-      overdue.map(async ({ taskId, taskClass }) => ({
-        taskId,
-        started: await this.started(taskId, run!.state),
-        liveWorkers: await this.state.leases.liveWorkers(taskClass),
-      })),
-    );
+    const tasks = await this.overdue(runId, now);
     const id = timerId(runId, arm);
     const traceparent = traceparentIn(await this.state.runs.header(runId), { id, runId });
     return makeEvent(TimerFired, { id, runId, source: 'merger', time: now, traceparent }, { runId, arm, dueAt, firedAt: now, tasks });
+  }
+
+  /**
+   * The tasks that the engine may settle. None if they cannot be determined: only the engine can end a run whose state cannot be used, so the
+   * timer has to reach it.
+   */
+  private async overdue(runId: string, now: number): Promise<TimerFired['data']['tasks']> {
+    try {
+      const run = await this.state.runs.read<RunState>(runId);
+      const overdue = run ? overdueTasks(run.state, now) : [];
+      return await Promise.all(
+        overdue.map(async ({ taskId, taskClass }) => ({
+          taskId,
+          started: await this.started(taskId, run!.state),
+          liveWorkers: await this.state.leases.liveWorkers(taskClass),
+        })),
+      );
+    } catch (error) {
+      if (isOutage(error)) throw error;
+      this.logger.error('The overdue tasks of a run cannot be determined: its timer fires without them.', { run: runId, error });
+      return [];
+    }
   }
 
   /** A task that is a child run has begun once that run is accepted. */

@@ -1,5 +1,6 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { nthInput } from '@conclave/ports/suites';
 import { copyAsKilled, newFolder, removeFolder } from '../__fixtures__/folder.js';
 import { openSqlite, type Sqlite } from '../open-sqlite.js';
 import { Database, type Tick } from './database.js';
@@ -54,6 +55,30 @@ describe('a data folder', () => {
       await again.close();
     },
   );
+
+  it('of version 9 that contains a run of its time is converted: the run is listed, its state can be read, and it goes on', async () => {
+    const { header, state, ...row } = JSON.parse(
+      readFileSync(new URL('./__fixtures__/run-of-version-9.json', import.meta.url), 'utf8'),
+    ) as Record<string, unknown> & { run_id: string; tenant: string; version: number; status: string };
+    const columns = { ...row, header: JSON.stringify(header), state: JSON.stringify(state) } as Record<string, string | number | null>;
+    const names = Object.keys(columns);
+    await leave(9, ({ sql }) =>
+      sql.run(`INSERT INTO run (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`, ...Object.values(columns)),
+    );
+    const { runs } = open().state;
+    const { run_id: runId, tenant, version, status } = row;
+    expect(await runs.list({ tenant, limit: 5 })).toMatchObject([{ runId, status, terminal: false }]);
+    expect(await runs.header(runId)).toEqual(header);
+    expect(await runs.read(runId)).toEqual({ version, state, status, terminal: false });
+    const next = { version: 'newer' };
+    const event = nthInput(runId, 1);
+    const end = { next, outputs: [], entries: [], arm: [], disarm: [], cancels: [], terminal: true, status: 'failed' };
+    await runs.commit<unknown>(event, (before) => {
+      expect(before).toEqual(state);
+      return end;
+    });
+    expect(await runs.read(runId)).toEqual({ version: version + 1, state: next, status: 'failed', terminal: true });
+  });
 
   it('of version 1 that contains no run gets the new tables, with the present versions of its settings as their history', async () => {
     await leave(1, ({ sql }) =>

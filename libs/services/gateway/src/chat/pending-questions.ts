@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Caller, type CommandIssued, type Template, type TextMessage, Usage } from '@conclave/contracts';
-import type { RunState } from '@conclave/loop';
+import { commandsIn, type RunState } from '@conclave/loop';
 import { STATE, type StateStore } from '@conclave/ports';
 import { commandsOf } from '@conclave/strategies';
 import * as z from 'zod';
@@ -85,7 +85,7 @@ export class PendingQuestions {
       const header = await this.state.runs.header(runId);
       const stored = await this.state.runs.read<Pick<RunState, 'commands' | 'question'>>(runId);
       if (!stored || header?.data.caller.tenant !== caller.tenant || header.data.caller.actor !== caller.actor) continue;
-      const repeated = mayAttach ? stored.state.commands.find((command) => command.key === key) : undefined;
+      const repeated = mayAttach ? commandsIn(stored.state).find((command) => command.key === key) : undefined;
       if (repeated) return { runId, usage, seq: repeated.seq };
       const waits = !stored.terminal && stored.state.question;
       if (waits && plain(waits.text) === plain(question.content)) return { runId, usage, seq: null };

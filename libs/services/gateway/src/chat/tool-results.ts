@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Caller, ClientToolResult, ClientToolsAsked, Template } from '@conclave/contracts';
-import type { RunState } from '@conclave/loop';
+import { commandsIn, type RunState } from '@conclave/loop';
 import { isJsonObject, STATE, type JsonObject, type StateStore } from '@conclave/ports';
 import { markedText, readContent } from '../attachments/content-parts.js';
 import type { RepeatKey } from '../runs/checked-request.js';
@@ -30,7 +30,7 @@ export class ToolResults {
     const stored = await this.state.runs.read<Pick<RunState, 'commands' | 'question'>>(runId);
     if (!stored) return null;
     const { usage } = data.clientTools;
-    const repeated = mayAttach ? stored.state.commands.find((command) => command.key === key) : undefined;
+    const repeated = mayAttach ? commandsIn(stored.state).find((command) => command.key === key) : undefined;
     if (!repeated && (stored.terminal || !stored.state.question?.calls)) return null;
     return { runId, usage, seq: repeated?.seq ?? null, command: answerOf(data.clientTools, results) };
   }

@@ -12,7 +12,7 @@ import {
   type RunErasedView,
   type RunList,
 } from '@conclave/contracts';
-import type { RunState } from '@conclave/loop';
+import { commandsIn, type RunState } from '@conclave/loop';
 import { STATE, type StateStore } from '@conclave/ports';
 import { commandsOf } from '@conclave/strategies';
 import type { Request, Response } from 'express';
@@ -167,12 +167,13 @@ export class RunsController {
     refuseUntaken(wanted.command, data.template.strategy);
     const key = repeatKey(request, caller);
     const run = await this.state.runs.read<Pick<RunState, 'commands'>>(runId);
-    const first = key === null ? undefined : run?.state.commands.find((command) => command.key === key);
+    const taken = run ? commandsIn(run.state) : [];
+    const first = key === null ? undefined : taken.find((command) => command.key === key);
     // A repeat returns the number of the first command, even after the end of the run; the engine recognises a repeat that arrives before the first.
     if (!first && run?.terminal) throw new Failure('COMMAND_REJECTED', 'The run has ended.');
     // What ends a run, or lets a paused one end, is never refused; neither can be repeated without end.
     const endsIt = wanted.command === 'cancel' || (wanted.command === 'resume' && run?.status === 'paused');
-    if (!first && !endsIt && (run?.state.commands.length ?? 0) >= mostCommands)
+    if (!first && !endsIt && taken.length >= mostCommands)
       throw new Failure('COMMAND_REJECTED', `The run has taken ${mostCommands} commands, and takes no more except a cancel.`);
     const seq = first?.seq ?? (await this.commands.issue(runId, caller.actor, commandOf(wanted), key));
     if (!first && wanted.command === 'cancel') this.options.metrics.onCancel('command');

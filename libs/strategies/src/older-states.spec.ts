@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { CommandIssued, commandId, makeEvent, PlanRequested, TimerFired, timerId } from '@conclave/contracts';
-import { completed, describeRun, foldStored, overdueTasks, type RecordedStep, type RunState, step, type Strategies } from '@conclave/loop';
+import { completed, foldStored, overdueTasks, type RecordedStep, type RunState, step, type Strategies } from '@conclave/loop';
+import { describeRun } from './describe-run.js';
 import { strategyOf } from './registry.js';
 
 interface Older {

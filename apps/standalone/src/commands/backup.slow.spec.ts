@@ -94,11 +94,13 @@ describe('backup and restore of a data folder', () => {
     const found = (await client.json('POST', '/v1/collections/notes/query', { query: 'quince fruit' })) as { data: { text: string }[] };
     expect(JSON.stringify(found)).toContain('A quince is a fruit.');
     expect((await insightsOf(client, before.data.at(-1)!.id)).length).toBeGreaterThan(0);
-    // The cache answers, and the run is recorded like any other.
-    expect(await askOf('two')).toBe(exitCodes.answered);
-    const after = await client.list();
-    expect(after.data).toHaveLength(before.data.length + 1);
-    expect(await client.run(after.data[0]!.id)).toMatchObject({ cached: { origin: 'exact' } });
+    // The cache answers, and the run is recorded like any other. On a busy machine a lookup may be too slow, which is a miss.
+    let asked = 0;
+    const newest = async () => client.run((await client.list()).data[0]!.id);
+    do expect(await askOf('two')).toBe(exitCodes.answered);
+    while ((asked += 1) < 5 && (await newest()).cached === null);
+    expect((await client.list()).data).toHaveLength(before.data.length + asked);
+    expect(await newest()).toMatchObject({ cached: { origin: 'exact' } });
     await running.close();
     let text = '';
     const out = { write: (more: string) => void (text += more) };

@@ -3,6 +3,7 @@ import {
   type CallRecorded,
   type Event,
   type GapDetected,
+  type PlanCreated,
   type PlanRequested,
   type ResultReady,
   type RunCompleted,
@@ -46,7 +47,7 @@ export async function driveWork(work: HandledWork, recording: Recording, clock: 
   const told = (recorded.size > 0 && outcomes.find(({ data }) => (data as { attempt?: number }).attempt !== 0)) || outcomes[0];
   // The work was not handled, or left no records: there is no decision to compare.
   if (recorded.size === 0 && !told) return { decided: [], lacks: [], uncompared: [], unstored: [] };
-  const calls = new RecordedCalls(recorded, recorded.size === 0 && (told?.data as Partial<ResultReady['data']>).status === 'cancelled');
+  const calls = new RecordedCalls(recorded, foundCancel(work, recorded.size > 0, told ?? null));
   const bounds = clock.bounds(work.input.id, work.outcome);
   const lacks: string[] = [];
   const unstored: string[] = [];
@@ -107,11 +108,18 @@ const handle = (
 
 const outcomeTypes: Readonly<Record<HandledWork['kind'], string | null>> = { plan: 'PlanCreated', task: 'ResultReady', learning: null };
 
+/** Whether the handler found the cancel flag of its run: a planner says so, and a worker says so if it has made no call. */
+function foundCancel({ kind }: HandledWork, called: boolean, told: RecordedOutcome | null): boolean {
+  if (kind === 'plan') return (told?.data as PlanCreated['data'] | undefined)?.failure?.code === 'CALL_CANCELLED';
+  return !called && (told?.data as Partial<ResultReady['data']> | undefined)?.status === 'cancelled';
+}
+
 /**
  * The state a handler saw is not recorded; it is inferred from the handler's actions: whether it had begun, was too late or was cancelled.
  */
 function seen(work: HandledWork, { request }: Recording, called: boolean, told: RecordedOutcome | null): SeenState {
-  const started = called || work.kind !== 'task';
+  // A planner that made no call either needed none or found the flag before it began.
+  const started = called || (work.kind !== 'task' && !foundCancel(work, called, told));
   if (work.kind !== 'task') return { now: work.input.time, started, request };
   const answer = told?.data as ResultReady['data'] | undefined;
   // A worker that is in time begins a call, which finds the flag. A worker that made no call was therefore late.

@@ -34,7 +34,7 @@ export {
   servedAgainMs,
   teaches,
 } from './learning/lessons.js';
-export { actionOf, capabilitiesOf, fallbackTasks } from './plan-rules.js';
+export { actionOf, capabilitiesOf, fallbackTasks, trivialTask } from './plan-rules.js';
 export { quotedFile } from './prompts/attached.js';
 export { expertPrompts } from './prompts/expert-categories.js';
 export { expertPrompt } from './prompts/expert-prompt.js';

@@ -1,4 +1,4 @@
-import type { Complexity, PlannedTask, Template } from '@conclave/contracts';
+import type { Complexity, PlannedTask, PlanRequested, Template } from '@conclave/contracts';
 import { actionKey, canonicalJson, isExpert, type Action } from '@conclave/loop';
 
 /** Maximum number of expert and evidence tasks in a moderate plan. */
@@ -92,6 +92,12 @@ export function dedupe(tasks: readonly PlannedTask[]): readonly PlannedTask[] {
   return tasks
     .filter((task) => !twinOf.has(task.id))
     .map((task) => ({ ...task, needs: [...new Set(task.needs.map((need) => twinOf.get(need) ?? need))] }));
+}
+
+/** The single task of a question that one expert answers: of its category, if the template has one. */
+export function trivialTask({ goal, template }: Pick<PlanRequested['data'], 'goal' | 'template'>, category: string | null): PlannedTask {
+  const known = category !== null && Object.hasOwn(template.experts, category) ? category : 'general';
+  return { id: 'x1', capability: `expert.${known}`, task: goal, query: null, needs: [], metadata_filters: null };
 }
 
 /** The plan used if the planner returns none: one general task on the goal, after the named searches for `query`. */

@@ -1,4 +1,4 @@
-import { demoProvider, type Complexity, type PlannedTask, type PlanRequested, type SafetyTopic } from '@conclave/contracts';
+import { demoProvider, type Complexity, type PlanRequested, type SafetyTopic } from '@conclave/contracts';
 import { asksNothing, complexityOf } from '@conclave/questions';
 import { earlierQuestions, hasImage } from '@conclave/strategies';
 import type { LookupResult } from './lookup.js';
@@ -106,10 +106,4 @@ const ofOneUnit =
 export function lowerLevel(level: RatedComplexity, seen: LookupResult | null): RatedComplexity {
   if (seen && (seen.documents || seen.learned || seen.late)) return level;
   return { ...level, complexity: 'trivial', signals: [...level.signals, 'lookup:nothing'], category: null, safety: [], lookUp: null };
-}
-
-/** The single task of a trivial question. */
-export function trivialTask({ goal, template }: PlanRequested['data'], category: string | null): PlannedTask {
-  const known = category !== null && Object.hasOwn(template.experts, category) ? category : 'general';
-  return { id: 'x1', capability: `expert.${known}`, task: goal, query: null, needs: [], metadata_filters: null };
 }

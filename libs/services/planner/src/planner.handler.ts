@@ -50,6 +50,7 @@ import {
   planAsk,
   searchTextOf,
   strategyOf,
+  trivialTask,
   withVision,
   type Ask,
   type PlanAsked,
@@ -59,7 +60,7 @@ import { AwaitedPlan } from './awaited-plan.js';
 import { KnownRequests } from './known-requests.js';
 import { type RandomSource } from './thompson.js';
 import type * as z from 'zod';
-import { levelOf, lowerLevel, needsDocument, raiseLevel, trivialTask } from './level.js';
+import { levelOf, lowerLevel, needsDocument, raiseLevel } from './level.js';
 import { Lookup, withLearned } from './lookup.js';
 import { ModelChoices } from './model-choices.js';
 

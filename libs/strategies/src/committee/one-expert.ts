@@ -1,6 +1,7 @@
 import { noUsage, type PlanCreated } from '@conclave/contracts';
 import type { RunState } from '@conclave/loop';
 import { asksNothing, complexityOf } from '@conclave/questions';
+import { trivialTask } from '../plan-rules.js';
 import { earlierQuestions } from '../prompts/follow-up.js';
 import { canSee, hasImage, visionCategory } from '../vision.js';
 
@@ -41,7 +42,6 @@ export function oneExpert({ run }: Seen): PlanCreated['data'] {
   const wantedLevel = run.request.complexity ?? template.complexity ?? 'moderate';
   const needsPlan = (wantedLevel === 'auto' ? level : wantedLevel) !== 'trivial' && !asksNothing(goal);
   const wanted = hasImage(attachments) && canSee(template) ? visionCategory : category;
-  const known = wanted !== null && Object.hasOwn(template.experts, wanted) ? wanted : 'general';
   return {
     epoch: run.epoch,
     complexity: 'trivial',
@@ -49,7 +49,7 @@ export function oneExpert({ run }: Seen): PlanCreated['data'] {
     safety: [...safety],
     cached: false,
     choices: {},
-    tasks: [{ id: 'x1', capability: `expert.${known}`, task: goal, query: null, needs: [], metadata_filters: null }],
+    tasks: [trivialTask(run.request, wanted)],
     searchQuestion: null,
     fallback: false,
     reAsks: 0,

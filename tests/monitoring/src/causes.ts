@@ -49,7 +49,7 @@ async function muteRun({ system }: Troubled, model: string): Promise<string> {
   return body.id;
 }
 
-/** Overwrites the stored state of a run with something that is not a state. */
+/** Overwrites the stored header and state of a run with something that is neither. */
 async function damage({ system, redisUrl }: Troubled, runId: string): Promise<void> {
   const redis = new Redis(redisUrl);
   try {
@@ -57,7 +57,7 @@ async function damage({ system, redisUrl }: Troubled, runId: string): Promise<vo
     const found = await Promise.all(keys.map(async (key) => ((await redis.hexists(key, 'state')) === 1 ? [key] : [])));
     const [key] = found.flat();
     if (!key) throw new Error(`${runId} has no state in Redis.`);
-    await redis.hset(key, 'state', 'damaged');
+    await redis.hset(key, { header: 'damaged', state: 'damaged' });
   } finally {
     redis.disconnect();
   }
@@ -170,7 +170,7 @@ export const causes: readonly Cause[] = [
       }),
   },
   {
-    cause: 'the state of a run that another program has overwritten in Redis',
+    cause: 'a run whose header and state another program has overwritten in Redis',
     alerts: [
       { alert: 'ConclaveTimersDropped', labels: { job: 'merger' } },
       { alert: 'ConclaveUntypedErrors', labels: { job: 'gateway' } },

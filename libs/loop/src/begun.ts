@@ -1,5 +1,14 @@
-import { noUsage, type FactOf } from '@conclave/contracts';
+import { noUsage, type FactOf, type PlanRequested } from '@conclave/contracts';
 import type { RunState } from './state.js';
+
+/** The beginning of a run without asking its strategy, which alone knows its number of rounds. */
+export const bareStart = (request: PlanRequested['data'], at: number): FactOf<'RunStarted'> => ({
+  kind: 'RunStarted',
+  at,
+  strategy: request.template.strategy,
+  maxRounds: 1,
+  request,
+});
 
 /** The state of a run that has only begun. */
 export const begun = ({ at, strategy, request }: FactOf<'RunStarted'>): RunState => ({

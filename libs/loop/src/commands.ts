@@ -1,6 +1,6 @@
 import { defaultTimeouts, type CommandIssued } from '@conclave/contracts';
 import { resultsAsEvidence } from './client-tools.js';
-import { endRun } from './ending.js';
+import { endRun, fail } from './ending.js';
 import type { Turning } from './turning.js';
 import type { RunState } from './state.js';
 import { ended } from './table.js';
@@ -32,8 +32,7 @@ export function takeCommand(turning: Turning, { seq, actor, key, command }: Comm
   if (name === 'abort') {
     apply();
     const reason = `A record of this run is a dead letter: ${command.reason}`;
-    const failure = { code: 'RECORD_DEAD', message: command.reason, retriable: false };
-    return endRun(turning, { outcome: 'failed', rule: null, reason, reasonCode: 'aborted' }, null, failure);
+    return fail(turning, reason, 'aborted', { code: 'RECORD_DEAD', message: command.reason, retriable: false });
   }
   // Every strategy can begin with the results of the client's tools; only some accept an answer of the user.
   if (name === 'answer' && (command.results || run.question?.calls)) {

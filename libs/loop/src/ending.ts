@@ -52,6 +52,10 @@ export function endRun(turning: Turning, ending: Ending, answer: Draft | null, f
   turning.put({ kind: 'RunEnded', at: now, ending, answer, usage: run.spent, rounds: run.rounds, openCalls, failure });
 }
 
+/** Ends the run as failed, whatever was found. */
+export const fail = (turning: Turning, reason: string, reasonCode: string, failure: FailureNote): void =>
+  endRun(turning, { outcome: 'failed', rule: null, reason, reasonCode }, null, failure);
+
 /** Ends the run in its first step, with a cached answer. */
 export function endFromCache(turning: Turning, { origin, runId, answer, sources, distance }: CachedAnswer): void {
   const how =
@@ -63,7 +67,7 @@ export function endFromCache(turning: Turning, { origin, runId, answer, sources,
 }
 
 /** Ends a run whose question or pause has lasted too long. */
-export function endsByClock(turning: Turning): void {
+export function endByClock(turning: Turning): void {
   const { run, now } = turning;
   const waited = run.question && run.question.deadline <= now ? 'question' : run.paused && run.paused.until <= now ? 'pause' : null;
   if (waited === null) return;
@@ -130,22 +134,19 @@ export function endsByBudget(turning: Turning): boolean {
 /** Settles open work as cancelled, so that its workers stop; `plan` is the awaited plan. `why` is the sentence for the tasks. */
 export function cancelOpen(turning: Turning, what: 'all' | 'open' | 'plan' | readonly string[], why = 'The run was ending.'): void {
   const { awaiting } = turning.run;
-  if (awaiting && (what === 'all' || what === 'plan'))
-    turning.put({
-      kind: 'PlanRefused',
-      epoch: awaiting.epoch,
-      why: 'it is not needed any more',
-      by: 'engine',
-      usage: noUsage,
-      failure: null,
-      plan: null,
-    });
+  if (awaiting && (what === 'all' || what === 'plan')) giveUpPlan(turning, 'engine', 'it is not needed any more');
   if (what === 'plan') return;
   for (const [ref, task] of Object.entries(turning.run.tasks)) {
     if (task.status === 'settled' || (Array.isArray(what) && !what.includes(ref))) continue;
     if (task.status === 'open') settleByEngine(turning, ref, 'cancelled', why);
     else turning.put({ kind: 'TaskRefused', ref, capability: task.spec.capability, why: 'cancelled', at: turning.now });
   }
+}
+
+/** Stops waiting for the awaited plan. */
+export function giveUpPlan(turning: Turning, by: 'clock' | 'engine', why: string): void {
+  const { epoch } = turning.run.awaiting!;
+  turning.put({ kind: 'PlanRefused', epoch, why, by, usage: noUsage, failure: null, plan: null });
 }
 
 const codes = { cancelled: 'CALL_CANCELLED', timeout: 'CALL_TIMEOUT', unavailable: 'WORKER_UNAVAILABLE' } as const;

@@ -6,16 +6,17 @@ import {
   type Event,
   factEntries,
   factSentence,
-  noUsage,
+  type PlanCreated,
   type PlanRequested,
+  type ResultReady,
   type RunFact,
 } from '@conclave/contracts';
 import { isKnown, orAbsent, without } from './absent-strategy.js';
+import { bareStart, begun } from './begun.js';
 import { readBudget } from './budget.js';
 import { awaitClientTools } from './waiting.js';
 import { endCancelled, takeCommand } from './commands.js';
-import { endFromCache, endRun, endsByClock } from './ending.js';
-import { evolve } from './fold.js';
+import { endByClock, endFromCache, fail, giveUpPlan } from './ending.js';
 import { addFacts, saidBy } from './memory.js';
 import { statusOf, type RunState } from './state.js';
 import { completed } from './stored-state.js';
@@ -71,7 +72,8 @@ export function step(
   request: PlanRequested | null = null,
 ): StepResult | null {
   if (stored !== null && ((stored.endedAt ?? null) !== null || input.type === 'PlanRequested')) return null;
-  const asked: StepOptions = { input, at, strategies, request };
+  const begins = stored !== null ? null : input.type === 'PlanRequested' ? input : request;
+  const asked: StepOptions = { input, at, strategies, begins };
   // The timer of such a state is not known either, so each input counts.
   if (stored?.unusable !== undefined) return endUnusable(stored, new Error(stored.unusable), asked, true);
   let state = stored;
@@ -88,31 +90,32 @@ interface StepOptions {
   readonly input: EngineInput;
   readonly at: number;
   readonly strategies: Strategies;
-  readonly request: PlanRequested | null;
+  /** The request with which the run begins in this step; null if it has begun. */
+  readonly begins: PlanRequested | null;
 }
 
-const isAbort = (input: EngineInput): boolean => input.type === 'CommandIssued' && input.data.command.name === 'abort';
+const abortOf = (input: EngineInput) => (input.type === 'CommandIssued' && input.data.command.name === 'abort' ? input.data.command : null);
 
 /**
  * Whether an error of a step ends the run: if another version stored the state, or if the step is the last one that can still end it. Any
  * other error is thrown, so that the input becomes a dead letter that shows the mistake.
  */
 const isUnusable = (stored: RunState | null, state: RunState | null, { input, strategies }: StepOptions): boolean =>
-  isAbort(input) || (state !== null && state !== stored && isKnown(strategies, state.strategy));
+  abortOf(input) !== null || (state !== null && state !== stored && isKnown(strategies, state.strategy));
 
-function stepOn(state: RunState | null, { input, at, strategies, request }: StepOptions): StepResult | null {
-  if (state === null && input.type !== 'PlanRequested' && request === null) throw new NotBegun('run', input.id);
+function stepOn(state: RunState | null, { input, at, strategies, begins }: StepOptions): StepResult | null {
+  if (state === null && begins === null) throw new NotBegun('run', input.id);
   const isTimer = input.type === 'TimerFired';
   if (isTimer && input.data.arm !== state?.due.arm) return null;
   const begun = (known: Strategies): Turning => new Turning(state, input.runId, Math.max(at, state?.last ?? at), known);
-  let turning = begun(isAbort(input) ? orAbsent(strategies) : strategies);
+  let turning = begun(abortOf(input) ? orAbsent(strategies) : strategies);
   try {
-    turnBy(turning, state === null, input, request);
+    turnBy(turning, input, begins);
   } catch (error) {
     if (!(error instanceof StrategyFault)) throw error;
     // The step is discarded and begins again without this strategy.
     turning = begun(without(error.strategy, strategies));
-    endFaulty(turning, state === null, input, request, error);
+    endFaulty(turning, input, begins, error);
   }
   if (turning.facts.length === 0 && !isTimer) return null;
   return resultOf(turning, isTimer);
@@ -131,23 +134,23 @@ function resultOf(turning: Turning, isTimer: boolean): StepResult {
  * this is possible.
  */
 function endUnusable(state: RunState | null, error: unknown, asked: StepOptions, isOlder: boolean): StepResult {
-  const { input, at, strategies, request } = asked;
+  const { input, at, strategies, begins } = asked;
   const why = error instanceof Error ? error.message : String(error);
-  const dead = input.type === 'CommandIssued' && input.data.command.name === 'abort' ? input.data.command.reason : null;
+  const dead = abortOf(input)?.reason ?? null;
   const sentence = [
     ...(dead === null ? [] : [`A record of this run is a dead letter: ${dead}.`]),
     ...(state === null ? [] : [otherVersion(isOlder)]),
   ].join(' ');
   const failure = { code: dead === null ? 'RUN_FAILED' : 'RECORD_DEAD', message: sentence, retriable: dead === null };
   const now = Math.max(at, state?.last ?? at);
-  const strategy = state?.strategy ?? request!.data.template.strategy;
+  const strategy = state?.strategy ?? begins!.data.template.strategy;
   // If its end cannot be added to what is kept of the state for readers, only its request is kept.
   for (const kept of [true, false]) {
     const turning = new Turning(state, input.runId, now, without(strategy, orAbsent(strategies)));
     try {
-      if (state === null) turning.put({ kind: 'RunStarted', at: now, strategy, maxRounds: 1, request: request!.data });
+      if (begins) turning.put(bareStart(begins.data, now));
       turning.put({ kind: 'StateSetAside', why, kept });
-      endRun(turning, { outcome: 'failed', rule: null, reason: sentence, reasonCode: 'state_unusable' }, null, failure);
+      fail(turning, sentence, 'state_unusable', failure);
       return { ...resultOf(turning, input.type === 'TimerFired'), unusable: error };
     } catch {
       continue;
@@ -159,35 +162,25 @@ function endUnusable(state: RunState | null, error: unknown, asked: StepOptions,
 const otherVersion = (isOlder: boolean): string =>
   `The state of this run was ${isOlder ? '' : 'probably '}stored by another version of Conclave and cannot be continued by this one: ask again.`;
 
-/** Applies the input, then everything that follows from the state. */
-function turnBy(turning: Turning, isNew: boolean, input: EngineInput, request: PlanRequested | null): void {
-  if (isNew && request !== null) {
-    begin(turning, request.data);
+/** Begins the run if it is new, and applies the input; after each, everything that follows from the state. */
+function turnBy(turning: Turning, input: EngineInput, begins: PlanRequested | null): void {
+  if (begins) {
+    begin(turning, begins.data);
     settle(turning);
   }
   // A request answered by a cache ends its run before the input is applied.
-  const isOver = turning.facts.length > 0 && turning.run.endedAt !== null;
-  if (!isOver) receive(turning, input);
+  if (input.type === 'PlanRequested' || turning.run.endedAt !== null) return;
+  receive(turning, input);
   if (input.type === 'TimerFired' || turning.facts.length > 0) settle(turning);
 }
 
 /** Ends a run whose strategy failed. The input still counts: what a result cost, and a cancel. */
-function endFaulty(
-  turning: Turning,
-  isNew: boolean,
-  input: EngineInput,
-  request: PlanRequested | null,
-  { strategy, where, why, message }: StrategyFault,
-): void {
-  if (isNew) {
-    const asked = input.type === 'PlanRequested' ? input.data : request!.data;
-    turning.put({ kind: 'RunStarted', at: turning.now, strategy: asked.template.strategy, maxRounds: 1, request: asked });
-  }
+function endFaulty(turning: Turning, input: EngineInput, begins: PlanRequested | null, fault: StrategyFault): void {
+  const { strategy, where, why, message } = fault;
+  if (begins) turning.put(bareStart(begins.data, turning.now));
   turning.put({ kind: 'StrategyFailed', strategy, where, why });
-  if (!isNew && input.type !== 'TimerFired') receive(turning, input);
-  if (turning.run.endedAt !== null) return;
-  const failure = { code: 'STRATEGY_FAILED', message, retriable: false } as const;
-  endRun(turning, { outcome: 'failed', rule: null, reason: message, reasonCode: 'strategy_failed' }, null, failure);
+  if (!begins && input.type !== 'TimerFired' && input.type !== 'PlanRequested') receive(turning, input);
+  if (turning.run.endedAt === null) fail(turning, message, 'strategy_failed', { code: 'STRATEGY_FAILED', message, retriable: false });
 }
 
 /** Advances until nothing follows from the state. */
@@ -196,8 +189,7 @@ function settle(turning: Turning): void {
     if (pass < mostPasses) continue;
     const last = factSentence(turning.facts.at(-1)!);
     const reason = `The strategy ${turning.run.strategy} goes in circles: ${mostPasses} times in a row it found something to do, and nothing was open or awaited. Its last fact: ${last}`;
-    const failure = { code: 'RUN_FAILED', message: reason, retriable: false } as const;
-    endRun(turning, { outcome: 'failed', rule: null, reason, reasonCode: 'strategy_loops' }, null, failure);
+    fail(turning, reason, 'strategy_loops', { code: 'RUN_FAILED', message: reason, retriable: false });
   }
 }
 
@@ -205,8 +197,8 @@ function begin(turning: Turning, request: PlanRequested['data']): void {
   const { strategy } = request.template;
   const { roundName } = turning.strategies(strategy);
   const named = roundName ? { round: roundName } : {};
-  const started = { kind: 'RunStarted', at: turning.now, strategy, maxRounds: 1, ...named, request } as const;
-  const bare = evolve(null, started, turning.strategies);
+  const started = { ...bareStart(request, turning.now), ...named };
+  const bare = begun(started);
   const own = turning.strategies(strategy).initial(viewOf(bare, turning.strategies, null));
   turning.put({ ...started, maxRounds: limitsOf({ ...bare, own }, turning.strategies).rounds });
   turning.put({ kind: 'StrategyChosen', strategy });
@@ -223,12 +215,10 @@ function begin(turning: Turning, request: PlanRequested['data']): void {
   if (request.clientTools) awaitClientTools(turning, request.clientTools);
 }
 
-/** Applies the input to this state. */
-function receive(turning: Turning, input: EngineInput): void {
+/** Applies the input to the run, which has begun. */
+function receive(turning: Turning, input: Exclude<EngineInput, PlanRequested>): void {
   const { run } = turning;
   switch (input.type) {
-    case 'PlanRequested':
-      return begin(turning, input.data);
     case 'PlanCreated':
       return takePlan(turning, input.data);
     case 'ResultReady':
@@ -238,17 +228,8 @@ function receive(turning: Turning, input: EngineInput): void {
     case 'TimerFired': {
       if (run.flaggedAt !== undefined) return endLost(turning, run.flaggedAt);
       const { awaiting } = run;
-      if (awaiting && awaiting.deadline <= turning.now)
-        turning.put({
-          kind: 'PlanRefused',
-          epoch: awaiting.epoch,
-          why: 'it did not answer in time',
-          by: 'clock',
-          usage: noUsage,
-          failure: null,
-          plan: null,
-        });
-      endsByClock(turning);
+      if (awaiting && awaiting.deadline <= turning.now) giveUpPlan(turning, 'clock', 'it did not answer in time');
+      endByClock(turning);
       // A spent budget cancels all open work of a run that is not held, so overdue tasks are not settled one by one. A paused or waiting
       // run cancels nothing yet.
       const { endedAt, paused, question } = turning.run;
@@ -263,7 +244,7 @@ function endLost(turning: Turning, flaggedAt: number): void {
   if (commandOver(flaggedAt) <= turning.now) endCancelled(turning, 'its flag was set, and the command itself was lost');
 }
 
-function takePlan(turning: Turning, plan: Extract<EngineInput, { type: 'PlanCreated' }>['data']): void {
+function takePlan(turning: Turning, plan: PlanCreated['data']): void {
   const { run } = turning;
   const { epoch, usage, failure } = plan;
   if (run.awaiting?.epoch !== epoch) {
@@ -287,7 +268,7 @@ function takePlan(turning: Turning, plan: Extract<EngineInput, { type: 'PlanCrea
   });
 }
 
-function takeResult(turning: Turning, result: Extract<EngineInput, { type: 'ResultReady' }>['data']): void {
+function takeResult(turning: Turning, result: ResultReady['data']): void {
   const { run, now } = turning;
   const { taskId: ref, usage, attempt } = result;
   const task = run.tasks[ref];

@@ -1,6 +1,6 @@
 import type { FactOf, PlanRequested } from '@conclave/contracts';
 import { isKnown } from './absent-strategy.js';
-import { begun } from './begun.js';
+import { bareStart, begun } from './begun.js';
 import type { CommandRecord, RunState, TaskState } from './state.js';
 import { StrategyFault } from './strategy-fault.js';
 import { newTask, nothing } from './task-results.js';
@@ -63,9 +63,10 @@ function initialOwn(bare: RunState, strategies: Strategies): unknown {
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The run as its request began it. */
-const bareRun = ({ runId, request, strategy, last }: RunState): RunState => ({
-  ...begun({ kind: 'RunStarted', at: last ?? request.requestedAt, strategy: strategy ?? request.template.strategy, maxRounds: 1, request }),
+const bareRun = ({ runId, request, strategy = request.template.strategy, last = request.requestedAt }: RunState): RunState => ({
+  ...begun(bareStart(request, last)),
   runId,
+  strategy,
 });
 
 /** The run as its request began it, with its cost, and its end if it has ended: what is left to show if nothing else can be read. */

@@ -24,12 +24,10 @@ export function resultsAsEvidence({ runId, request, epoch }: RunState, { results
     const said = `${name}(${argumentsOf(call)})`;
     // Numbered, because prompts show the latest facts first.
     return pieces(text === '' ? 'no result' : text).map((piece, index, all) => ({
-      ...{
-        text: `${said}${all.length > 1 ? `, part ${index + 1} of ${all.length}` : ''}: ${piece}`,
-        source,
-        taskId: clientToolsRef(runId),
-        epoch,
-      },
+      text: `${said}${all.length > 1 ? `, part ${index + 1} of ${all.length}` : ''}: ${piece}`,
+      source,
+      taskId: clientToolsRef(runId),
+      epoch,
       confidence: text === '' ? 0 : 1,
     }));
   });

@@ -3,6 +3,7 @@ import {
   type Draft,
   type Ending,
   type Event,
+  type FactOf,
   GapDetected,
   gapId,
   makeEvent,
@@ -51,7 +52,7 @@ export function cancelsOf(run: RunState, fact: RunFact): readonly string[] {
   return fact.kind === 'TaskSettled' && fact.by === 'engine' ? [fact.ref] : [];
 }
 
-function gapEvent(leaving: Leaving, { epoch, max, forbidTried }: Extract<RunFact, { kind: 'PlanAwaited' }>): Event {
+function gapEvent(leaving: Leaving, { epoch, max, forbidTried }: FactOf<'PlanAwaited'>): Event {
   const { run, now, strategies } = leaving;
   const { gap, nextFocus, history, memory } = run;
   const left = budgetLeft(run, now);
@@ -81,7 +82,7 @@ function gapEvent(leaving: Leaving, { epoch, max, forbidTried }: Extract<RunFact
 const pick = <V>(table: Readonly<Record<string, V>>, keys: readonly string[]): Record<string, V> =>
   Object.fromEntries(keys.flatMap((key) => (table[key] === undefined ? [] : [[key, table[key]]])));
 
-function taskEvent({ run, now, inputs }: Leaving, { ref, taskClass, ...opened }: Extract<RunFact, { kind: 'TaskOpened' }>): Event {
+function taskEvent({ run, now, inputs }: Leaving, { ref, taskClass, ...opened }: FactOf<'TaskOpened'>): Event {
   const { spec, epoch, models, tier } = run.tasks[ref]!;
   const { template, caller, detail, caching } = run.request;
   const { userInputs } = run.memory;
@@ -126,10 +127,8 @@ const answerToKeep = (goal: string, { outcome, reasonCode }: Ending, answer: Dra
 /** Maximum number of facts in the terminal event, for learning from the run. */
 const factsToLearnFrom = 12;
 
-function completedEvent(
-  leaving: Leaving,
-  { ending, answer, failure, usage, rounds, openCalls, at }: Extract<RunFact, { kind: 'RunEnded' }>,
-): Event {
+function completedEvent(leaving: Leaving, fact: FactOf<'RunEnded'>): Event {
+  const { ending, answer, failure, usage, rounds, openCalls, at } = fact;
   const { run, strategies } = leaving;
   const { template, caller, cached, caching, requestedAt, goal, deliver, parentSpan } = run.request;
   const { complexity, review, unique, results } = strategies(run.strategy).report(viewOf(run, strategies, null));

@@ -11,7 +11,6 @@ import type {
   PlanCreated,
   PlanRequested,
   ResultReady,
-  RuleId,
   RequestedTask,
   Usage,
 } from '@conclave/contracts';
@@ -28,20 +27,14 @@ export type Owed =
 
 export type Then = Exclude<FactOf<'Decided'>['then'], 'finish'>;
 
-export interface TaskResult {
+/** What is kept of a result beside its output. */
+type ReportedMember = 'confidence' | 'gaps' | 'refer' | 'model' | 'failure' | 'usage' | 'attempt' | 'durationMs';
+
+export interface TaskResult extends Readonly<Pick<ResultReady['data'], ReportedMember>> {
   readonly status: ResultReady['data']['status'] | 'repeated';
   readonly text: string;
-  readonly confidence: number | null;
   /** Number of its facts that were new. */
   readonly facts: number;
-  readonly gaps: readonly string[];
-  /** Categories the expert referred to. */
-  readonly refer: readonly string[];
-  readonly model: string | null;
-  readonly failure: FailureNote | null;
-  readonly usage: Usage;
-  readonly attempt: number;
-  readonly durationMs: number;
   readonly cutShort: boolean;
   /** The finding of an expert's answer in the ledger. */
   readonly finding: string | null;
@@ -75,30 +68,15 @@ export interface TaskState extends Omit<RequestedTask, 'action'> {
   readonly lateUsage: Usage | null;
 }
 
-export interface PlanRecord {
-  readonly epoch: number;
-  readonly complexity: PlanCreated['data']['complexity'];
-  readonly cached: boolean;
-  readonly fallback: boolean;
-  readonly usage: Usage;
-  readonly failure: FailureNote | null;
-  /** Content beside its tasks, if the strategy adds any. */
-  readonly content?: Readonly<Record<string, unknown>>;
-}
+/** A taken plan, without its tasks. */
+export type PlanRecord = Readonly<
+  Pick<PlanCreated['data'], 'epoch' | 'complexity' | 'cached' | 'fallback' | 'usage' | 'failure' | 'content'>
+>;
 
-export interface DecisionRecord {
-  readonly epoch: number;
-  readonly rule: RuleId;
-  readonly sentence: string;
-  readonly at: number;
-}
+export type DecisionRecord = Readonly<Pick<FactOf<'Decided'>, 'epoch' | 'rule' | 'sentence' | 'at'>>;
 
 /** A command that reached the run. */
-export interface CommandRecord {
-  readonly seq: number;
-  readonly name: string;
-  readonly actor: string;
-  readonly at: number;
+export interface CommandRecord extends Readonly<Pick<FactOf<'CommandAccepted'>, 'seq' | 'name' | 'actor' | 'at'>> {
   readonly key: string | null;
   readonly status: 'accepted' | 'applied' | 'rejected';
   readonly epoch: number | null;
@@ -208,15 +186,12 @@ export function statusOf(run: RunState): string {
   if (run.awaiting) return 'planning';
   const open = Object.values(run.tasks).find((task) => task.status === 'open' && (isJudge(task) || task.helper));
   if (!open) return 'collecting';
-  return judgeStatus[open.spec.capability] === undefined
-    ? open.composes
-      ? 'composing'
-      : isJudge(open) && !refining.has(open.spec.capability)
-        ? 'assessing'
-        : 'refining'
-    : open.spec.capability === 'judge.synthesis' && run.ending === null
-      ? 'assessing'
-      : judgeStatus[open.spec.capability]!;
+  const { capability } = open.spec;
+  // A text that is written before the run ends is a draft to assess.
+  if (capability === 'judge.synthesis' && run.ending === null) return 'assessing';
+  if (judgeStatus[capability] !== undefined) return judgeStatus[capability];
+  if (open.composes) return 'composing';
+  return isJudge(open) && !refining.has(capability) ? 'assessing' : 'refining';
 }
 const refining: ReadonlySet<string> = new Set(['judge.hints', 'judge.score']);
 const judgeStatus: Readonly<Record<string, string>> = {

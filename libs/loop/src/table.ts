@@ -1,25 +1,17 @@
 import { counted, type Outcome, type Reading, type RuleId } from '@conclave/contracts';
 import type { BudgetReading } from './budget.js';
-import type { Then } from './state.js';
+import type { RunState, Then } from './state.js';
 import type { Limits } from './strategy.js';
 
 /** All inputs of the table, as plain values. */
-export interface Situation {
+export interface Situation extends Pick<RunState, 'rounds' | 'failedRounds' | 'roundsWithoutFacts' | 'adjusted' | 'replans'> {
   readonly reading: Reading;
   readonly budget: BudgetReading;
   readonly limits: Limits;
-  readonly rounds: number;
-  readonly failedRounds: number;
-  readonly roundsWithoutFacts: number;
   readonly circling: boolean;
-  /** A stall was already answered with another plan. */
-  readonly adjusted: boolean;
-  readonly replans: number;
 }
 
-export type Choice =
-  | { readonly then: 'finish'; readonly outcome: Outcome; readonly reasonCode: string }
-  | { readonly then: Then; readonly forbidTried?: boolean };
+export type Choice = { readonly then: 'finish'; readonly outcome: Outcome; readonly reasonCode: string } | { readonly then: Then };
 
 export interface Row {
   readonly id: RuleId;
@@ -115,7 +107,7 @@ export const decisionTable: readonly Row[] = [
   {
     id: 'D7',
     when: (s) => stalls(s) && !s.adjusted && mayReplan(s),
-    then: () => ({ then: 'adjust', forbidTried: true }),
+    then: () => ({ then: 'adjust' }),
     sentence: (s) => `${noProgress(s)}; what was tried is forbidden now.`,
   },
   {

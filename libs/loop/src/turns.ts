@@ -200,22 +200,11 @@ function decide(turning: Turning, reading: Reading): void {
   turning.put({ kind: 'Assessed', epoch: turning.run.epoch, reading });
   const { run, now, strategies } = turning;
   const budget = readBudget(run, now);
-  const { rounds, failedRounds, roundsWithoutFacts, adjusted, replans } = run;
   const own = limitsOf(run, strategies);
   // A child run does not ask the user: its parent waits for it.
   const limits = parentTaskOf(run.runId) ? { ...own, asks: false } : own;
   const circling = isOscillating(run.memory.tried);
-  const { rule, choice, sentence } = decideRow({
-    reading,
-    budget,
-    limits,
-    rounds,
-    failedRounds,
-    roundsWithoutFacts,
-    circling,
-    adjusted,
-    replans,
-  });
+  const { rule, choice, sentence } = decideRow({ ...run, reading, budget, limits, circling });
   turning.put({ kind: 'Decided', epoch: run.epoch, rule, then: choice.then, sentence, at: now });
   if (choice.then !== 'finish') return;
   finishing(turning, { outcome: choice.outcome, rule, reason: sentence, reasonCode: choice.reasonCode }, budget.level === 'spent');

@@ -1,6 +1,4 @@
-import type { FactOf } from '@conclave/contracts';
 import { ranMs } from '../budget.js';
-import type { RunState } from '../state.js';
 import { commandsOf, owing, type Folds } from './changes.js';
 
 export const ofRounds: Folds<'Turn' | 'RoundClosed' | 'Assessed' | 'Decided' | 'QuestionAsked' | 'Finishing' | 'RunEnded'> = {
@@ -29,7 +27,12 @@ export const ofRounds: Folds<'Turn' | 'RoundClosed' | 'Assessed' | 'Decided' | '
     const decided = { ...run, decisions: [...run.decisions, { epoch, rule, sentence, at }], adjusted: run.adjusted || rule === 'D7' };
     return then === 'finish' ? decided : owing(decided, { hook: 'decided', then });
   },
-  QuestionAsked: (run, fact) => ({ ...run, question: asked(fact), ran: ranMs(run, fact.at), since: null }),
+  QuestionAsked: (run, { question: text, deadline, calls, at }) => ({
+    ...run,
+    question: { text, deadline, ...(calls ? { calls } : {}) },
+    ran: ranMs(run, at),
+    since: null,
+  }),
   Finishing: (run, { ending }) => ({ ...run, ending, awaiting: null, owed: commandsOf(run.owed) }),
   RunEnded: (run, { ending, answer, failure, at, openCalls }) => ({
     ...run,
@@ -41,8 +44,3 @@ export const ofRounds: Folds<'Turn' | 'RoundClosed' | 'Assessed' | 'Decided' | '
     question: null,
   }),
 };
-
-const asked = ({ question, deadline, calls }: FactOf<'QuestionAsked'>): RunState['question'] => ({
-  ...{ text: question, deadline },
-  ...(calls ? { calls } : {}),
-});

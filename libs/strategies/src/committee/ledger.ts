@@ -1,7 +1,7 @@
 import type { Draft, EarlierResult, PlannedTask } from '@conclave/contracts';
 import { isExpert, tasksOf } from '@conclave/loop';
 import { bounded } from '../prompts/quoting.js';
-import { namesAmong } from '../replies/citations.js';
+import { numbered } from '../replies/citations.js';
 import { known, sourced } from './context.js';
 import { heard, type CommitteeView } from './own.js';
 import { isTool } from './superseding.js';
@@ -49,19 +49,12 @@ export function ledgerAnswer(view: CommitteeView, reason: string): Draft | null 
     ...experts.map((fact) => `- ${bounded(fact.text, 400)}`),
     ...facts.map((fact, index) => `- ${bounded(fact.text.replace(/\s+/g, ' '), 400)} [${index + 1}]`),
   ];
-  const nameOf = namesAmong(facts.map(({ source }) => source));
-  const sources = facts.map(({ source }, index) => `[${index + 1}] ${nameOf(source)}`);
+  const { sources, list } = numbered(facts);
   const text = [
     `What was found so far:\n${lines.join('\n')}`,
     view.run.gap ? `Still open: ${view.run.gap}` : null,
     `Why it stopped: ${reason}`,
-    sources.length > 0 ? `Sources:\n${sources.join('\n')}` : null,
+    sources.length > 0 ? list : null,
   ];
-  return {
-    text: text.filter(Boolean).join('\n\n'),
-    sources: facts.map((fact, index) => ({ ...fact.source, n: index + 1 })),
-    insight: null,
-    cutShort: false,
-    epoch: view.run.epoch,
-  };
+  return { text: text.filter(Boolean).join('\n\n'), sources, insight: null, cutShort: false, epoch: view.run.epoch };
 }

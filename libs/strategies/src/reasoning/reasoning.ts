@@ -5,7 +5,7 @@ import { inputOfTask } from '../capabilities/declared.js';
 import { actionOf } from '../plan-rules.js';
 import { bounded, oneLine } from '../prompts/quoting.js';
 import { jsonIn } from '../replies/json-reply.js';
-import { namesAmong } from '../replies/citations.js';
+import { numbered } from '../replies/citations.js';
 import { isObject } from '../replies/names.js';
 import { judges } from './judges.js';
 import { offeredBy, optionsOf } from './options.js';
@@ -159,17 +159,9 @@ function lastAnswer({ own, run }: ReasoningView, reason: string): Draft | null {
   const facts = currentFacts(run.memory).slice(-10);
   if (facts.length === 0) return fromMemory(own.memory, run.epoch, own.unwritten, reason);
   const lines = facts.map(({ text }, index) => `- ${bounded(oneLine(text), 400)} [${index + 1}]`);
-  const nameOf = namesAmong(facts.map(({ source }) => source));
-  const sources = facts.map(({ source }, index) => `[${index + 1}] ${nameOf(source)}`);
-  const parts = [`What was found so far:\n${lines.join('\n')}`, `Why it stopped: ${reason}`, `Sources:\n${sources.join('\n')}`];
-  return {
-    text: parts.join('\n\n'),
-    sources: facts.map(({ source }, index) => ({ ...source, n: index + 1 })),
-    insight: null,
-    cutShort: false,
-    epoch: run.epoch,
-    unwritten: own.unwritten ?? '',
-  };
+  const { sources, list } = numbered(facts);
+  const text = [`What was found so far:\n${lines.join('\n')}`, `Why it stopped: ${reason}`, list].join('\n\n');
+  return { text, sources, insight: null, cutShort: false, epoch: run.epoch, unwritten: own.unwritten ?? '' };
 }
 
 /**

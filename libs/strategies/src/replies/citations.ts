@@ -28,11 +28,20 @@ export function sourceList(citations: readonly Citation[]): string {
   return `\n\nSources:\n${listed.map(({ numbers, source }) => `${numbers.map((n) => `[${n}]`).join('')} ${nameOf(source)}`).join('\n')}`;
 }
 
+/** Facts as the numbered sources of an answer, and the list of them under it. */
+export function numbered(facts: readonly Fact[]) {
+  const nameOf = namesAmong(facts.map(({ source }) => source));
+  return {
+    sources: facts.map(({ source }, index) => ({ ...source, n: index + 1 })),
+    list: `Sources:\n${facts.map(({ source }, index) => `[${index + 1}] ${nameOf(source)}`).join('\n')}`,
+  };
+}
+
 /**
  * How a list names its sources: title and address, and the arguments of a call only if the list contains other calls of the same tool,
  * because the answer usually repeats those of the only one.
  */
-export function namesAmong(sources: readonly Source[]): (source: Source) => string {
+function namesAmong(sources: readonly Source[]): (source: Source) => string {
   const calls = new Map<string, Set<string | undefined>>();
   for (const { title, call } of sources) calls.set(title, (calls.get(title) ?? new Set()).add(call));
   return ({ title, call, url }) => {

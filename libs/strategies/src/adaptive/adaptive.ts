@@ -1,8 +1,8 @@
-import { noUsage, type PlanCreated } from '@conclave/contracts';
 import type { Move, View } from '@conclave/loop';
 import * as z from 'zod';
 import type { AskingStrategy } from '../asks/asked-judge.js';
 import { callsLeft, fewestCalls } from '../committee/one-expert.js';
+import { fallbackPlan } from '../plan-rules.js';
 import { placesOf, RagOptions } from '../reflective-rag/rag-shapes.js';
 import { DecomposeOptions } from '../decompose/topics.js';
 import { type QuestionClass, readClass } from './question-class.js';
@@ -38,23 +38,6 @@ const handOver = (named: QuestionClass | null, how: string, { template }: View<n
   ];
 };
 
-const fallback = ({ run }: View<null>): PlanCreated['data'] => ({
-  epoch: run.epoch,
-  complexity: 'moderate',
-  signals: [],
-  safety: [],
-  cached: false,
-  choices: {},
-  tasks: [],
-  searchQuestion: null,
-  fallback: true,
-  reAsks: 0,
-  failure: run.failure,
-  // The usage of the refused plan was already counted.
-  usage: noUsage,
-  content: { class: null },
-});
-
 /**
  * A router: reads from the words of a question what kind of research it needs, asks a model if the words leave that open, and hands the run
  * over to another strategy. Questions with images or files, and those that refer to earlier turns, are not classified by their words.
@@ -73,7 +56,7 @@ export const adaptive: AskingStrategy<null> = {
     ask: () => ({ asked: {} }),
     faults: (_view, { tasks, content }) =>
       tasks.length === 0 && RouteContent.safeParse(content).success ? [] : ['The reply names no class of question.'],
-    fallback,
+    fallback: ({ run }) => fallbackPlan(run, { content: { class: null } }),
   },
   judges: {},
   initial: () => null,

@@ -1,10 +1,9 @@
 import type { Draft, PlanCreated, Reading } from '@conclave/contracts';
-import { noUsage } from '@conclave/contracts';
 import type { Move } from '@conclave/loop';
 import * as z from 'zod';
 import type { AskingStrategy } from '../asks/asked-judge.js';
 import { faultsOfPlan } from '../capabilities/declared.js';
-import { fallbackTasks, dedupe } from '../plan-rules.js';
+import { dedupe, fallbackPlan, fallbackTasks, ownPlan } from '../plan-rules.js';
 import { taskInput } from './context.js';
 import { escalate, requestedTasks, withReferrals } from './experts.js';
 import { judges } from './judges.js';
@@ -21,22 +20,8 @@ const [stuckRounds, stalledRounds] = [3, 2];
 /** The plan used when the planner returns none: one general task on the goal, at the level already found. */
 function fallback({ run, own }: CommitteeView): PlanCreated['data'] | null {
   if (run.plan !== null) return null;
-  const { refused } = own;
-  return {
-    epoch: run.epoch,
-    complexity: refused?.complexity ?? 'moderate',
-    signals: refused?.signals ?? [],
-    safety: refused?.safety ?? [],
-    cached: false,
-    choices: refused?.choices ?? {},
-    tasks: [...fallbackTasks(run.request.goal)],
-    searchQuestion: null,
-    fallback: true,
-    reAsks: refused?.reAsks ?? 0,
-    failure: run.failure,
-    // The usage of the refused plan was already counted.
-    usage: noUsage,
-  };
+  const { complexity, signals, safety, choices, reAsks } = own.refused ?? ownPlan(run, {});
+  return fallbackPlan(run, { complexity, signals, safety, choices, tasks: [...fallbackTasks(run.request.goal)], reAsks });
 }
 
 /** Input of the decision table. */

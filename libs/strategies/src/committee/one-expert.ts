@@ -1,7 +1,7 @@
-import { noUsage, type PlanCreated } from '@conclave/contracts';
+import type { PlanCreated } from '@conclave/contracts';
 import type { RunState } from '@conclave/loop';
 import { asksNothing, complexityOf } from '@conclave/questions';
-import { trivialTask } from '../plan-rules.js';
+import { ownPlan, trivialTask } from '../plan-rules.js';
 import { earlierQuestions } from '../prompts/follow-up.js';
 import { canSee, hasImage, visionCategory } from '../vision.js';
 
@@ -42,18 +42,6 @@ export function oneExpert({ run }: Seen): PlanCreated['data'] {
   const wantedLevel = run.request.complexity ?? template.complexity ?? 'moderate';
   const needsPlan = (wantedLevel === 'auto' ? level : wantedLevel) !== 'trivial' && !asksNothing(goal);
   const wanted = hasImage(attachments) && canSee(template) ? visionCategory : category;
-  return {
-    epoch: run.epoch,
-    complexity: 'trivial',
-    signals: needsPlan ? [signal, narrowed] : [signal],
-    safety: [...safety],
-    cached: false,
-    choices: {},
-    tasks: [trivialTask(run.request, wanted)],
-    searchQuestion: null,
-    fallback: false,
-    reAsks: 0,
-    failure: null,
-    usage: noUsage,
-  };
+  const signals = needsPlan ? [signal, narrowed] : [signal];
+  return ownPlan(run, { complexity: 'trivial', signals, safety: [...safety], tasks: [trivialTask(run.request, wanted)] });
 }

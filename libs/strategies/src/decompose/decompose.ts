@@ -1,7 +1,6 @@
 import {
   deepestChild,
   depthOf,
-  noUsage,
   type Draft,
   type PlanCreated,
   type Synthesis,
@@ -12,6 +11,7 @@ import { currentFacts, type Move, type TaskState, type View } from '@conclave/lo
 import type { AskedJudge, AskingStrategy } from '../asks/asked-judge.js';
 import { synthesisQuestion } from '../asks/questions.js';
 import { topicsNote, type SubTopics } from '../asks/sub-topics.js';
+import { fallbackPlan } from '../plan-rules.js';
 import { asAsked, languageAsked } from '../prompts/as-asked.js';
 import { questionInFull } from '../prompts/follow-up.js';
 import { bounded, oneLine } from '../prompts/quoting.js';
@@ -36,22 +36,10 @@ const askedOf = ({ template }: TopicsView): TopicsAsked => ({
 });
 
 /** The plan without a planner: the question itself is the only sub-topic. */
-const fallback = ({ run }: TopicsView): PlanCreated['data'] => ({
-  epoch: run.epoch,
-  complexity: 'moderate',
-  signals: [],
-  safety: [],
-  cached: false,
-  choices: {},
-  tasks: [topicTask(1, bounded(oneLine(run.request.goal), 200), bounded(oneLine(run.request.goal), 400), [])],
-  searchQuestion: null,
-  fallback: true,
-  reAsks: 0,
-  failure: run.failure,
-  // The usage of the refused plan was already counted.
-  usage: noUsage,
-  content: { synthesis: 'merge' },
-});
+const fallback = ({ run }: TopicsView): PlanCreated['data'] => {
+  const goal = oneLine(run.request.goal);
+  return fallbackPlan(run, { tasks: [topicTask(1, bounded(goal, 200), bounded(goal, 400), [])], content: { synthesis: 'merge' } });
+};
 
 /** The template whose runs work on the sub-topics; undefined if they are tasks. */
 function childOf({ run, template }: TopicsView) {

@@ -1,8 +1,9 @@
-import { noUsage, type PlanCreated, type Reading } from '@conclave/contracts';
+import type { PlanCreated, Reading } from '@conclave/contracts';
 import { currentFacts, type Move } from '@conclave/loop';
 import type { AskingStrategy } from '../asks/asked-judge.js';
 import { ledgerAnswer } from '../committee/ledger.js';
 import { initialOwn as committeeOwn } from '../committee/own.js';
+import { fallbackPlan } from '../plan-rules.js';
 import { judges } from './judges.js';
 import { evolveOwn, initialOwn, missingIn, type Own, type RagView } from './own.js';
 import { beginning, following, passInput, passSummary } from './pass.js';
@@ -27,22 +28,11 @@ const classWords: Readonly<Record<RagContent['class'], string>> = {
 const askedOf = ({ own, template }: RagView): RagAsked => ({ query: own.refined, places: [...placesOf(template)] });
 
 /** The plan of a pass whose router has failed: the unchanged query, looked up everywhere. */
-const everywhere = ({ run, own, template }: RagView): PlanCreated['data'] => ({
-  epoch: 0,
-  complexity: 'moderate',
-  signals: [],
-  safety: [...own.safety],
-  cached: false,
-  choices: {},
-  tasks: [],
-  searchQuestion: null,
-  fallback: true,
-  reAsks: 0,
-  failure: run.failure,
-  // The usage of the refused plan was already counted.
-  usage: noUsage,
-  content: { class: 'factual', collections: placesOf(template).map(({ name }) => name), query: own.refined ?? run.request.goal },
-});
+const everywhere = ({ run, own, template }: RagView): PlanCreated['data'] => {
+  const collections = placesOf(template).map(({ name }) => name);
+  const content = { class: 'factual', collections, query: own.refined ?? run.request.goal };
+  return fallbackPlan(run, { epoch: 0, safety: [...own.safety], content });
+};
 
 /** The verdict on the facts, for the decision table. */
 function readingOf(view: RagView): Reading {

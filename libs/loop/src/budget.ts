@@ -1,7 +1,7 @@
 import type { Allowance, GapDetected } from '@conclave/contracts';
 import { runCapability } from './child-runs.js';
-import type { RunState } from './state.js';
-import { usageOf } from './usage.js';
+import { tasksThatAre, type RunState } from './state.js';
+import { usageOf } from './task-results.js';
 
 /** Shares of a budget at which the run changes its behaviour. */
 const narrowShare = 0.7;
@@ -16,8 +16,8 @@ export interface BudgetReading {
   readonly limit: number;
 }
 
-const levelOf = (share: number): BudgetLevel =>
-  share >= 1 ? 'spent' : share >= reserveShare ? 'reserve' : share >= narrowShare ? 'narrow' : 'free';
+const levelOf = (reached: (share: number) => boolean): BudgetLevel =>
+  reached(1) ? 'spent' : reached(reserveShare) ? 'reserve' : reached(narrowShare) ? 'narrow' : 'free';
 const rank: Record<BudgetLevel, number> = { free: 0, narrow: 1, reserve: 2, spent: 3 };
 
 /**
@@ -52,9 +52,7 @@ function readingsOf(run: RunState, now: number): readonly BudgetReading[] {
  */
 export function readWallTime(run: RunState, now: number): BudgetReading {
   const [ran, limit] = [ranMs(run, now), wallTimeOf(run)];
-  const reached = (share: number): boolean => ran >= limit * 1000 * share;
-  const level = reached(1) ? 'spent' : reached(reserveShare) ? 'reserve' : reached(narrowShare) ? 'narrow' : 'free';
-  return { name: 'wall_time_s', used: ran / 1000, limit, level };
+  return { name: 'wall_time_s', used: ran / 1000, limit, level: levelOf((share) => ran >= limit * 1000 * share) };
 }
 
 /** Prompt tokens of child runs: no prompt of this run contains them, and each child has a guard of its own. */
@@ -72,7 +70,7 @@ const reading = (name: BudgetReading['name'], used: number, limit: number): Budg
   name,
   used,
   limit,
-  level: levelOf(used / limit),
+  level: levelOf((share) => used / limit >= share),
 });
 const guard = (used: number, limit: number): BudgetReading => ({
   name: 'prompt_tokens',
@@ -83,9 +81,8 @@ const guard = (used: number, limit: number): BudgetReading => ({
 
 /** Sum of what open tasks may still spend. */
 export function reserved(run: RunState): Allowance {
-  const open = Object.values(run.tasks).filter((task) => task.status === 'open' && task.allowance !== null);
-  return open.reduce<Allowance>(
-    (sum, { allowance }) => ({
+  return tasksThatAre('open', run).reduce<Allowance>(
+    (sum, [, { allowance }]) => ({
       calls: sum.calls + allowance!.calls,
       tokens: sum.tokens + allowance!.tokens,
       cost: sum.cost === null || allowance!.cost === null ? null : sum.cost + allowance!.cost,

@@ -1,14 +1,4 @@
-import {
-  childRunId,
-  CommandIssued,
-  type Event,
-  type FactOf,
-  makeEvent,
-  noUsage,
-  parentTaskOf,
-  ResultReady,
-  resultId,
-} from '@conclave/contracts';
+import { childRunId, CommandIssued, type Event, type FactOf, makeEvent, parentTaskOf, ResultReady, resultId } from '@conclave/contracts';
 import { currentFacts } from './memory.js';
 import type { RunState } from './state.js';
 
@@ -35,7 +25,7 @@ export function childCancelled(run: RunState, { ref, by, at, result }: FactOf<'T
 }
 
 /** The end of a child run as the result of the task that started it; empty for a run that a client requested. */
-export function resultForParent(run: RunState, { answer, ending, failure, openCalls: _, ...ended }: FactOf<'RunEnded'>): readonly Event[] {
+export function resultForParent(run: RunState, { answer, ending, failure, usage, at }: FactOf<'RunEnded'>): readonly Event[] {
   const parent = parentTaskOf(run.runId);
   if (!parent) return [];
   const { taskId, epoch } = parent;
@@ -50,7 +40,7 @@ export function resultForParent(run: RunState, { answer, ending, failure, openCa
   return [
     makeEvent(
       ResultReady,
-      { id: resultId(taskId), runId: parent.runId, source: 'merger', time: ended.at },
+      { id: resultId(taskId), runId: parent.runId, source: 'merger', time: at },
       {
         taskId,
         epoch,
@@ -62,9 +52,9 @@ export function resultForParent(run: RunState, { answer, ending, failure, openCa
         refer: [],
         sources: [...(answer?.sources ?? [])],
         model: null,
-        usage: ended.usage ?? noUsage,
+        usage,
         attempt: 1,
-        durationMs: Math.max(0, ended.at - run.request.requestedAt),
+        durationMs: Math.max(0, at - run.request.requestedAt),
       },
     ),
   ];

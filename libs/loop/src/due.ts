@@ -2,7 +2,7 @@ import type { TimerFired } from '@conclave/contracts';
 import { reserveShare, wallTimeOf } from './budget.js';
 import { settleByEngine } from './ending.js';
 import type { Turning } from './turning.js';
-import type { RunState, TaskState } from './state.js';
+import { tasksThatAre, type RunState, type TaskState } from './state.js';
 
 /** Milliseconds a worker gets after its deadline to report by itself before the engine settles the task. */
 const graceMs = 2_000;
@@ -18,8 +18,6 @@ export const commandOver = (flaggedAt: number): number => flaggedAt + commandMs;
 
 const startOver = ({ started, startBy }: TaskState): number => (started ? Number.POSITIVE_INFINITY : startBy + graceMs);
 const endOver = ({ deadline }: TaskState): number => deadline + graceMs;
-const openTasks = (run: RunState): readonly (readonly [string, TaskState])[] =>
-  Object.entries(run.tasks).filter(([, { status }]) => status === 'open');
 
 /** The earliest time at which the clock alone changes something, in milliseconds since 1970; null if it never does. */
 export function dueOf(run: RunState): number | null {
@@ -28,7 +26,7 @@ export function dueOf(run: RunState): number | null {
   const wallMs = wallTimeOf(run) * 1000;
   const at = [
     ...(run.awaiting ? [run.awaiting.deadline] : []),
-    ...openTasks(run).map(([, task]) => Math.min(startOver(task), endOver(task))),
+    ...tasksThatAre('open', run).map(([, task]) => Math.min(startOver(task), endOver(task))),
     ...(run.question ? [run.question.deadline] : []),
     ...(run.paused ? [run.paused.until] : []),
     // Rounded up to a whole millisecond, so that the share is really reached.
@@ -45,7 +43,7 @@ export function nextDue(run: RunState, hasFired: boolean): RunState['due'] | nul
 
 /** Open tasks past their time to start or to end: the timer's sender must look up their status first. */
 export const overdueTasks = (run: RunState, now: number): readonly { readonly taskId: string; readonly taskClass: string }[] =>
-  openTasks(run)
+  tasksThatAre('open', run)
     .filter(([, task]) => Math.min(startOver(task), endOver(task)) <= now)
     .map(([taskId, { taskClass }]) => ({ taskId, taskClass }));
 
@@ -56,7 +54,7 @@ export const overdueTasks = (run: RunState, now: number): readonly { readonly ta
 export function settleOverdue(turning: Turning, told: TimerFired['data']['tasks']): void {
   const { run, now } = turning;
   const known = new Map(told.map((task) => [task.taskId, task]));
-  const over = [...openTasks(run)].sort(([a, one], [b, other]) => one.deadline - other.deadline || (a < b ? -1 : 1));
+  const over = [...tasksThatAre('open', run)].sort(([a, one], [b, other]) => one.deadline - other.deadline || (a < b ? -1 : 1));
   for (const [ref, task] of over) {
     const about = known.get(ref);
     if (endOver(task) <= now) settleByEngine(turning, ref, 'timeout', 'The task did not end before its deadline.');

@@ -10,10 +10,9 @@ import type { Strategies } from './view.js';
 
 /** State after a recorded step, from its facts alone. Throws if today's code does not know one of them. */
 export function foldStep(runId: string, state: RunState | null, recorded: RecordedStep, strategies: Strategies): RunState {
-  const { input, request, now, facts, hash } = recorded;
-  const restored = restoredFacts(facts, { input: input.data, ...(request ? { request: request.data } : {}) });
+  const { input, now, hash } = recorded;
   const known = orAbsent(strategies);
-  const folded = foldFacts(state && completed(state, known), restored, runId, known);
+  const folded = foldFacts(state && completed(state, known), restoredFacts(recorded), runId, known);
   if (folded === null) throw new Error(`The first step of ${runId} has no fact.`);
   const run = { ...folded, last: Math.max(now, state?.last ?? now), hash };
   return { ...run, due: nextDue(run, input.type === 'TimerFired') ?? run.due };

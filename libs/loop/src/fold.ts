@@ -8,6 +8,7 @@ import { ofTasks } from './fold/tasks.js';
 import { forked } from './fork-state.js';
 import { isJudge, judgeName, type RunState } from './state.js';
 import { setAside } from './stored-state.js';
+import type { Verdict } from './strategy.js';
 import { viewOf, type Strategies } from './view.js';
 
 /** The state after a fact. Only facts change a state. */
@@ -21,9 +22,10 @@ export function evolve(run: RunState | null, fact: RunFact, strategies: Strategi
   let own: unknown = strategy.evolve ? strategy.evolve(next.own, fact, view) : next.own;
   if (fact.kind === 'TaskSettled' || fact.kind === 'TaskRefused') {
     const task = next.tasks[fact.ref]!;
+    const verdict = verdictOf(fact);
     // Verdicts of earlier epochs and of cancelled judges are ignored.
-    const counts = isJudge(task) && task.epoch === next.epoch && !isCancelled(fact);
-    if (counts) own = strategy.judges[judgeName(task.spec.capability)]!.take(own, verdictOf(fact), { ...view, own }, fact.ref);
+    const counts = isJudge(task) && task.epoch === next.epoch && verdict.why !== 'cancelled';
+    if (counts) own = strategy.judges[judgeName(task.spec.capability)]!.take(own, verdict, { ...view, own }, fact.ref);
   }
   const kept = own === next.own ? next : { ...next, own };
   if (!strategy.wallTimeS) return kept;
@@ -39,15 +41,11 @@ export function foldFacts(run: RunState | null, facts: readonly RunFact[], runId
   }, run);
 }
 
-const isCancelled = (fact: FactOf<'TaskSettled' | 'TaskRefused'>): boolean =>
-  fact.kind === 'TaskSettled' ? fact.result.status === 'cancelled' : fact.why === 'cancelled';
-
-const verdictOf = (fact: FactOf<'TaskSettled' | 'TaskRefused'>) =>
-  fact.kind === 'TaskSettled' && fact.result.status === 'ok'
-    ? ({ result: fact.result, why: null } as const)
-    : fact.kind === 'TaskSettled'
-      ? ({ result: null, why: fact.result.status, failure: fact.result.failure } as const)
-      : ({ result: null, why: fact.why, failure: null } as const);
+function verdictOf(fact: FactOf<'TaskSettled' | 'TaskRefused'>): Verdict {
+  if (fact.kind === 'TaskRefused') return { result: null, why: fact.why, failure: null };
+  const { result } = fact;
+  return result.status === 'ok' ? { result, why: null } : { result: null, why: result.status, failure: result.failure };
+}
 
 const unchanged = (run: RunState): RunState => run;
 

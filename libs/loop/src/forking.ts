@@ -24,9 +24,7 @@ export interface ForkOptions {
 export function forkAfter(steps: readonly RecordedStep[], { of, runId, strategies, modelsOf }: ForkOptions): Fork | null {
   const run = steps.reduce<RunState | null>((state, recorded) => foldStep(of, state, recorded, strategies), null)!;
   if (run.endedAt !== null) return null;
-  const all = steps.flatMap(({ facts, input, request }) =>
-    restoredFacts(facts, { input: input.data, ...(request ? { request: request.data } : {}) }),
-  );
+  const all = steps.flatMap((recorded) => restoredFacts(recorded));
   const isOpen = (ref: string): boolean => run.tasks[ref]!.status !== 'settled';
   const awaited = run.awaiting ? all.findLastIndex((fact) => fact.kind === 'PlanAwaited') : -1;
   const asked = run.question ? all.findLastIndex((fact) => fact.kind === 'QuestionAsked') : -1;

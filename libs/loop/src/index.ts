@@ -17,7 +17,7 @@ export { bareState, commandsIn, completed } from './stored-state.js';
 export { StrategyFault } from './strategy-fault.js';
 export type { Judge, Limits, Move, Strategy, Verdict, View } from './strategy.js';
 export { classOf, isExpert } from './task-class.js';
-export { usageOf } from './usage.js';
+export { usageOf } from './task-results.js';
 export { type Strategies, viewOf } from './view.js';
 export { isNear, plainCharacters, textKey } from './wording.js';
 export { decisionTable, otherRules } from './table.js';

@@ -4,8 +4,7 @@ import type { Turning } from './turning.js';
 import { actionKey, repeatOf } from './memory.js';
 import { runCapability } from './child-runs.js';
 import { classOf } from './task-class.js';
-import { StrategyFault } from './strategy-fault.js';
-import { isJudge, judgeName, type RunState, type TaskState } from './state.js';
+import { isJudge, judgeName, tasksThatAre, type RunState, type TaskState } from './state.js';
 import { viewOf } from './view.js';
 
 /** Maximum model calls of a task: its first model with two repeats, and one fallback. */
@@ -26,8 +25,7 @@ export function admit(turning: Turning, wishes: readonly RequestedTask[], helper
   if (isNarrow && wishes[0]) keep(wishes[0].spec.id);
   for (const wish of wishes) {
     const ref = refOf(run, run.epoch, wish.spec.id);
-    if (turning.run.tasks[ref])
-      throw new StrategyFault(run.strategy, 'dispatch', `the task id "${wish.spec.id}" is used twice in plan ${run.epoch}.`);
+    if (turning.run.tasks[ref]) throw turning.fault('dispatch', `the task id "${wish.spec.id}" is used twice in plan ${run.epoch}.`);
     const taskClass = classOf(run.request.template, wish.spec.capability);
     turning.put({ kind: 'TaskAdmitted', ref, epoch: run.epoch, helper, taskClass, wish });
   }
@@ -38,13 +36,9 @@ export function admit(turning: Turning, wishes: readonly RequestedTask[], helper
 /** Adds a judge as a task outside the round. */
 export function admitJudge(turning: Turning, name: string, how: Pick<RequestedTask, 'stream' | 'from' | 'composes'>): void {
   const { run, strategies } = turning;
-  const judge = strategies(run.strategy).judges[name];
-  if (!judge)
-    throw new StrategyFault(
-      run.strategy,
-      'judge',
-      `there is no judge called "${name}"; there are: ${Object.keys(strategies(run.strategy).judges).join(', ') || 'none'}.`,
-    );
+  const { judges } = strategies(run.strategy);
+  const judge = judges[name];
+  if (!judge) throw turning.fault('judge', `there is no judge called "${name}"; there are: ${Object.keys(judges).join(', ') || 'none'}.`);
   let n = 0;
   while (run.tasks[judgeTaskId(run.runId, run.epoch, name, n)]) n += 1;
   const { local } = parseTaskId(judgeTaskId(run.runId, run.epoch, name, n))!;
@@ -62,15 +56,15 @@ function refuse(turning: Turning, ref: string, why: RefusedWhy): void {
  */
 export function openReady(turning: Turning): boolean {
   const { run, now } = turning;
-  const blocked = Object.entries(run.tasks).filter(([, { status }]) => status === 'blocked');
+  const blocked = tasksThatAre('blocked', run);
   if (blocked.length === 0) return false;
   // In the reserve a round ends with the results it has: running tasks may end, no others are started.
   const isReserve = readBudget(run, now).level === 'reserve' && run.memory.facts.length > 0;
   const refused = isReserve ? blocked.filter(([, { from }]) => from !== 'reserve') : [];
   for (const [ref] of refused) refuse(turning, ref, 'budget');
   if (refused.length > 0) return true;
-  const open = Object.values(run.tasks).filter(({ status }) => status === 'open');
-  const inFlight = new Set(open.flatMap(({ action }) => (action ? [actionKey(action)] : [])));
+  const open = tasksThatAre('open', run);
+  const inFlight = new Set(open.flatMap(([, { action }]) => (action ? [actionKey(action)] : [])));
   // Of equal tasks the first begins, and the others wait for its result.
   const free = blocked.filter(([, task]) => {
     const key = task.action ? actionKey(task.action) : null;

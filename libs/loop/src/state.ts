@@ -178,13 +178,16 @@ export const isJudge = ({ spec }: Pick<TaskState, 'spec'>): boolean => spec.capa
 export const tasksOf = (run: Pick<RunState, 'tasks'>, epoch: number): readonly (readonly [string, TaskState])[] =>
   Object.entries(run.tasks).filter(([, task]) => task.epoch === epoch);
 
+export const tasksThatAre = (status: TaskState['status'], run: RunState): readonly (readonly [string, TaskState])[] =>
+  Object.entries(run.tasks).filter(([, task]) => task.status === status);
+
 /** Status word for lists: what the run is doing, or how it ended. */
 export function statusOf(run: RunState): string {
   if (run.endedAt !== null) return run.ending?.outcome ?? 'done';
   if (run.paused) return 'paused';
   if (run.question) return 'waiting';
   if (run.awaiting) return 'planning';
-  const open = Object.values(run.tasks).find((task) => task.status === 'open' && (isJudge(task) || task.helper));
+  const [, open] = tasksThatAre('open', run).find(([, task]) => isJudge(task) || task.helper) ?? [];
   if (!open) return 'collecting';
   const { capability } = open.spec;
   // A text that is written before the run ends is a draft to assess.

@@ -41,13 +41,14 @@ export function budgetSentence({ level, name, used, limit }: BudgetReading): str
 }
 
 const isForced = ({ level }: BudgetReading): boolean => level === 'reserve' || level === 'spent';
-const stalls = ({ roundsWithoutFacts, limits, circling, reading }: Situation): boolean =>
-  circling || reading.circling !== undefined || (limits.stall !== null && roundsWithoutFacts >= limits.stall);
-const noProgress = ({ roundsWithoutFacts, limits, reading }: Situation): string =>
-  reading.circling ??
-  (limits.stall !== null && roundsWithoutFacts >= limits.stall
-    ? `${counted(roundsWithoutFacts, 'round')} brought no new fact (limit ${limits.stall})`
-    : 'The last actions were the same one or two over and over');
+/** Why the run counts as stalled; undefined if it does not. */
+function stallOf({ roundsWithoutFacts, limits, circling, reading }: Situation): string | undefined {
+  if (reading.circling !== undefined) return reading.circling;
+  if (limits.stall !== null && roundsWithoutFacts >= limits.stall)
+    return `${counted(roundsWithoutFacts, 'round')} brought no new fact (limit ${limits.stall})`;
+  return circling ? 'The last actions were the same one or two over and over' : undefined;
+}
+const stalls = (s: Situation): boolean => stallOf(s) !== undefined;
 const mayReplan = ({ replans, limits }: Situation): boolean => replans < limits.adjusts;
 const isOpen = ({ reading }: Situation): boolean => (reading.open ?? '') !== '';
 
@@ -108,13 +109,13 @@ export const decisionTable: readonly Row[] = [
     id: 'D7',
     when: (s) => stalls(s) && !s.adjusted && mayReplan(s),
     then: () => ({ then: 'adjust' }),
-    sentence: (s) => `${noProgress(s)}; what was tried is forbidden now.`,
+    sentence: (s) => `${stallOf(s)!}; what was tried is forbidden now.`,
   },
   {
     id: 'D8',
     when: stalls,
     then: () => finish('stalled', 'no_new_facts'),
-    sentence: (s) => `${noProgress(s)}${s.adjusted ? ' again' : ', and no re-plan is left'}.`,
+    sentence: (s) => `${stallOf(s)!}${s.adjusted ? ' again' : ', and no re-plan is left'}.`,
   },
   {
     id: 'D9',

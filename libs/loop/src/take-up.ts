@@ -1,5 +1,6 @@
-import { defaultTimeouts, type Fork, readFact } from '@conclave/contracts';
+import { type Fork, readFact } from '@conclave/contracts';
 import type { Turning } from './turning.js';
+import { answerDeadline } from './waiting.js';
 
 /** Begins a fork: folds the facts of the other run, then asks again for what that run was waiting for. */
 export function takeUp(turning: Turning, { of, step, ranMs: ran, facts, again }: Fork): void {
@@ -7,10 +8,10 @@ export function takeUp(turning: Turning, { of, step, ranMs: ran, facts, again }:
   const { now } = turning;
   if (turning.run.paused) turning.put({ kind: 'Resumed', at: now });
   turning.put({ kind: 'RunForked', of, step, at: now, ranMs: ran });
-  const { planning_timeout_s: planS, answer_timeout_s: answerS = defaultTimeouts.answer_timeout_s } = turning.run.request.template;
+  const planMs = turning.run.request.template.planning_timeout_s * 1000;
   for (const fact of again.map(readFact)) {
-    if (fact.kind === 'PlanAwaited') turning.put({ ...fact, deadline: now + planS * 1000 });
+    if (fact.kind === 'PlanAwaited') turning.put({ ...fact, deadline: now + planMs });
     // Tool calls of the client belong to the other run, and their results arrive there: this run continues without them.
-    if (fact.kind === 'QuestionAsked' && !fact.calls) turning.put({ ...fact, at: now, deadline: now + answerS * 1000 });
+    if (fact.kind === 'QuestionAsked' && !fact.calls) turning.put({ ...fact, at: now, deadline: answerDeadline(turning) });
   }
 }

@@ -1,4 +1,4 @@
-import { noUsage, refusals, type FactOf, type ResultReady } from '@conclave/contracts';
+import { addUsage, noUsage, refusals, type FactOf, type ResultReady, type Usage } from '@conclave/contracts';
 import type { TaskResult, TaskState } from './state.js';
 
 /** The result of a task that was not dispatched. */
@@ -61,6 +61,9 @@ export const resultOf = (data: ResultReady['data'], facts: number): Omit<TaskRes
           : [],
   };
 };
+
+/** Everything a task used, including what was reported after its outcome. */
+export const usageOf = (task: TaskState): Usage => addUsage(task.result?.usage ?? noUsage, task.lateUsage ?? noUsage);
 
 /** The text of a result, for people. */
 export function textOf({ status, output }: ResultReady['data']): string {

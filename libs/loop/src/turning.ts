@@ -2,6 +2,7 @@ import type { Event, RunFact, TaskInputDraft } from '@conclave/contracts';
 import { evolve } from './fold.js';
 import { cancelsOf, outputsOf } from './outputs.js';
 import type { RunState } from './state.js';
+import { StrategyFault } from './strategy-fault.js';
 import type { Strategies } from './view.js';
 
 /** A step in progress: each fact is folded as it is put. It exists only during one call of `step`, which stays a pure function. */
@@ -21,6 +22,11 @@ export class Turning {
 
   get run(): RunState {
     return this.state!;
+  }
+
+  /** The error of a strategy that returned what is not allowed; `where` is its function. */
+  fault(where: string, why: string): StrategyFault {
+    return new StrategyFault(this.run.strategy, where, why);
   }
 
   put(fact: RunFact): void {

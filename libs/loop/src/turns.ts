@@ -5,9 +5,8 @@ import { cancelOpen, closeRound, decideEnd, endsByBudget, finishing, say, sayLas
 import type { Turning } from './turning.js';
 import { isOscillating } from './memory.js';
 import { admit, admitJudge, openReady } from './opening.js';
-import type { Owed } from './state.js';
+import { tasksThatAre, type Owed } from './state.js';
 import { lastMoves, type Move } from './strategy.js';
-import { StrategyFault } from './strategy-fault.js';
 import { decideRow, ended } from './table.js';
 import { limitsOf, viewOf } from './view.js';
 import { awaitUser } from './waiting.js';
@@ -25,18 +24,13 @@ export function advance(turning: Turning): boolean {
   const [owed] = run.owed;
   if (owed) return done(turn(turning, owed));
   if (openReady(turning)) return true;
-  if (run.awaiting || Object.values(run.tasks).some(({ status }) => status === 'open')) return false;
-  const blocked = Object.entries(run.tasks).find(([, { status }]) => status === 'blocked');
-  if (blocked)
-    throw new StrategyFault(run.strategy, 'dispatch', `the task ${blocked[1].spec.id} can never begin: what it needs waits for it.`);
+  if (run.awaiting || tasksThatAre('open', run).length > 0) return false;
+  const [blocked] = tasksThatAre('blocked', run);
+  if (blocked) throw turning.fault('dispatch', `the task ${blocked[1].spec.id} can never begin: what it needs waits for it.`);
   const moves = strategies(run.strategy).next(viewOf(run, strategies, now));
   if (moves.length > 0) return done(apply(turning, 'next', moves));
   if (!run.ending)
-    throw new StrategyFault(
-      run.strategy,
-      'next',
-      'it returned no move although nothing is open. It may do that only while `run.ending` is set.',
-    );
+    throw turning.fault('next', 'it returned no move although nothing is open. It may do that only while `run.ending` is set.');
   return done(sayLast(turning));
 }
 
@@ -103,7 +97,7 @@ const announced = (runId: string, epoch: number, moves: readonly Move[]) =>
 function apply(turning: Turning, by: string, moves: readonly Move[]): void {
   moves.forEach((move, index) => {
     if (lastMoves.has(move.do) && index < moves.length - 1)
-      throw new StrategyFault(turning.run.strategy, by, `the move "${move.do}" has to be the last one of its list.`);
+      throw turning.fault(by, `the move "${move.do}" has to be the last one of its list.`);
     make(turning, by, move);
   });
 }
@@ -128,7 +122,7 @@ function make(turning: Turning, by: string, move: Move): void {
     case 'record':
       return turning.put(move.fact);
     case 'reject':
-      throw new StrategyFault(run.strategy, by, 'only `onCommand` can reject: the move "reject" refuses a command.');
+      throw turning.fault(by, 'only `onCommand` can reject: the move "reject" refuses a command.');
     case 'plan':
       cancelOpen(turning, 'all', replaced);
       return awaitPlan(turning, move.forbidTried ?? false);
@@ -141,14 +135,13 @@ function make(turning: Turning, by: string, move: Move): void {
       return awaitUser(turning, move.question);
     case 'say':
       if (!run.ending)
-        throw new StrategyFault(
-          run.strategy,
+        throw turning.fault(
           by,
           'the move "say" is only for a run that is ending: return "decide" with `sufficient: true`, and say the answer once `run.ending` is set.',
         );
       return say(turning, move.draft);
     case 'become':
-      if (!isKnown(strategies, move.strategy)) throw new StrategyFault(run.strategy, by, `there is no strategy called "${move.strategy}".`);
+      if (!isKnown(strategies, move.strategy)) throw turning.fault(by, `there is no strategy called "${move.strategy}".`);
       return turning.put({ kind: 'StrategyChosen', strategy: move.strategy });
   }
 }

@@ -28,7 +28,7 @@ class Recording extends Scenario {
     const before = this.state?.hash ?? '';
     const decision = super.feed(event);
     if (decision) {
-      const facts = recordedFacts(decision.facts, { input: event.data });
+      const facts = recordedFacts(decision.facts, { input: event });
       const input = { id: event.id, type: event.type, time: event.time, data: event.data };
       const hash = chainHash(before, { input, now: this.now, facts });
       this.state = { ...this.state!, hash };

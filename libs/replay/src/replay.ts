@@ -142,7 +142,7 @@ export class Replay {
       const [first] = recorded.facts;
       return { kind: 'different', steps, version, input, differs, recorded: traceOf(recorded, first), now: null };
     }
-    const facts = recordedFacts(decision.facts, { input: taken.data, ...(request ? { request: request.data } : {}) });
+    const facts = recordedFacts(decision.facts, { input: taken, request });
     const hash = chainHash(this.state?.hash ?? '', { ...recorded, facts });
     const next = { ...decision.next, hash };
     this.options.onStep?.(version, { ...decision, next });

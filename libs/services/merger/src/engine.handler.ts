@@ -104,12 +104,11 @@ function storable(
   // The pure step has no key: its outputs are signed when they are sent.
   const outputs = decision.outputs.map((output) => withPermit(output, policies, key));
   const version = at.version + 1;
-  const input = inputOf(event);
   const recorded = {
-    input,
+    input: inputOf(event),
     ...(request ? { request: inputOf(request) } : {}),
     now: at.now,
-    facts: recordedFacts(facts, { input: event.data, ...(request ? { request: request.data } : {}) }),
+    facts: recordedFacts(facts, { input: event, request }),
   };
   const next = { ...decision.next, hash: chainHash(before, recorded) };
   const { runId } = next;

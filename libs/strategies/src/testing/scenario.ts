@@ -95,9 +95,9 @@ export class Scenario {
     if (JSON.stringify(this.state) !== before) throw new Error('the step changed its argument');
     if (!decision) return null;
     const { hash, due, last } = decision.next;
-    const given = { input: event.data, ...(request ? { request: request.data } : {}) };
+    const given = { input: event, request };
     const stored = JSON.parse(JSON.stringify(recordedFacts(decision.facts, given))) as ReturnType<typeof recordedFacts>;
-    const folded = foldFacts(this.state, restoredFacts(stored, given), runId, this.strategies);
+    const folded = foldFacts(this.state, restoredFacts({ ...given, facts: stored }), runId, this.strategies);
     const states = [decision.next, { ...folded, hash, due, last }].map(
       (state) => JSON.parse(JSON.stringify(state)) as Record<string, unknown>,
     );

@@ -238,7 +238,7 @@ export class Story {
     if (!decision) return [];
     const version = known.version + 1;
     const { id, type, time, data } = event;
-    const recorded = { input: { id, type, time, data }, now: this.now, facts: recordedFacts(decision.facts, { input: data }) };
+    const recorded = { input: { id, type, time, data }, now: this.now, facts: recordedFacts(decision.facts, { input: event }) };
     const next = { ...decision.next, hash: chainHash(known.state?.hash ?? '', recorded) };
     this.states.set(runId, { state: JSON.parse(JSON.stringify(next)) as RunState, version });
     for (const entry of decision.entries) this.show(runId, entry);

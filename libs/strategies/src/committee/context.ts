@@ -8,7 +8,8 @@ import { bounded, oneLine } from '../prompts/quoting.js';
 import { answerLabel } from '../prompts/rendering.js';
 import { visionCategory } from '../vision.js';
 import { contradictions } from './contradictions.js';
-import { categoryOf, heard, sureFrom, type CommitteeView } from './own.js';
+import { hasSecondTier, profileOf } from './experts.js';
+import { categoryOf, confidenceOf, heard, sureFrom, type CommitteeView } from './own.js';
 
 /** Most facts a prompt shows; the ledger and the audit keep all. */
 const factsInPrompt = 40;
@@ -54,11 +55,10 @@ function expertInput(view: CommitteeView, task: TaskState): TaskInputDraft {
   const before = known(view)
     .filter((fact) => fact.epoch < view.run.epoch || fact.taskId === clientToolsRef(view.run.runId))
     .reverse();
-  const profile = view.template.experts[category] ?? view.template.experts['general'];
   const previous = task.again === undefined ? null : (view.run.tasks[task.again]?.result?.text ?? null);
   const trivial = view.own.complexity === 'trivial';
   // For a trivial question, confidence matters only in a category with a second tier.
-  const marked = !trivial || (profile?.t2?.length ?? 0) > 0;
+  const marked = !trivial || hasSecondTier(view, category);
   return {
     kind: 'expert',
     category,
@@ -66,7 +66,7 @@ function expertInput(view: CommitteeView, task: TaskState): TaskInputDraft {
     goal: view.run.request.goal,
     conversation: view.run.request.conversation,
     system: view.run.request.system,
-    prompt: view.template.prompts?.[`expert.${category}`] ?? profile?.prompt ?? '',
+    prompt: view.template.prompts?.[`expert.${category}`] ?? profileOf(view.template, category)?.prompt ?? '',
     evidence: [...now, ...before].slice(0, factsInPrompt),
     hints: task.hints ?? null,
     previous,
@@ -99,7 +99,7 @@ export const gapInput = (view: CommitteeView, draft: Draft | null): TaskInputDra
       .map(([taskId, task]) => ({
         category: categoryOf(task),
         task: task.spec.task,
-        confidence: task.result!.confidence ?? 0,
+        confidence: confidenceOf(task),
         gaps: [...task.result!.gaps],
         ...(draft ? {} : answerBeyond(facts, taskId, task.result!.text)),
       })),
@@ -180,7 +180,7 @@ export const synthesisInput = (view: CommitteeView, openGap: string | null): Tas
 const heardTasks = (view: CommitteeView): readonly (readonly [string, TaskState])[] =>
   Object.entries(view.run.tasks)
     .filter(([, task]) => heard(task))
-    .sort(([, a], [, b]) => (b.result!.confidence ?? 0) - (a.result!.confidence ?? 0) || b.epoch - a.epoch);
+    .sort(([, a], [, b]) => confidenceOf(b) - confidenceOf(a) || b.epoch - a.epoch);
 
 /**
  * Every answer that counts, as a whole; superseded ones do not count. Several answers of one category are parts of one answer. Answers
@@ -196,7 +196,7 @@ function heardAnswers(view: CommitteeView): Extract<TaskInput, { kind: 'synthesi
     ...whole.map(([, task]) => ({
       category: categoryOf(task),
       text: task.result!.text,
-      confidence: task.result!.confidence ?? 0,
+      confidence: confidenceOf(task),
       epoch: task.epoch,
     })),
     ...findings.slice(-findingsInPrompt),
@@ -208,7 +208,7 @@ function contradictionsOf(view: CommitteeView): { contradictions?: string[] } {
   const findings = new Map(known(view).map((fact) => [fact.taskId, fact]));
   const statements = heardTasks(view).flatMap(([taskId, task]) => {
     const fact = findings.get(taskId);
-    const by = answerLabel({ category: categoryOf(task), confidence: task.result!.confidence ?? 0 });
+    const by = answerLabel({ category: categoryOf(task), confidence: confidenceOf(task) });
     return fact ? [{ by, task: task.spec.task, text: fact.text }] : [];
   });
   const found = contradictions(statements).map(({ one, other }) => `${one.by} ${one.text} / ${other.by} ${other.text}`);

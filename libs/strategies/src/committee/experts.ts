@@ -3,10 +3,11 @@ import { isExpert, tasksOf, type Move, type TaskState } from '@conclave/loop';
 import { actionOf, maxExpertTasks } from '../plan-rules.js';
 import { categoryOf, confidenceOf, sureFrom, type CommitteeView } from './own.js';
 
-const profileOf = (template: Template, category: string) => template.experts[category] ?? template.experts['general'];
+export const profileOf = (template: Template, category: string) => template.experts[category] ?? template.experts['general'];
 
 /** Whether unsure answers of this category go to a second tier. */
-const hasSecondTier = ({ template }: CommitteeView, category: string): boolean => (profileOf(template, category)?.t2?.length ?? 0) > 0;
+export const hasSecondTier = ({ template }: CommitteeView, category: string): boolean =>
+  (profileOf(template, category)?.t2?.length ?? 0) > 0;
 
 /** Models of the first tier in the order they are tried. */
 const firstTier = ({ own, template }: CommitteeView, category: string): readonly string[] =>
@@ -28,18 +29,19 @@ export const requestedTasks = (view: CommitteeView, tasks: readonly PlannedTask[
       ...(live ? { composes: true } : {}),
     };
     const always = profileOf(view.template, category)?.always ?? [];
-    // Ids that a planner cannot use.
-    const members = always.map((model, index): RequestedTask => ({
-      spec: { ...spec, id: `${spec.id}~a${index + 1}` },
-      action: null,
-      models: [model],
-      learn: 'settled',
-      stream: 'held',
-      origin: spec.id,
-      tier: 'always',
-    }));
-    return [requested, ...members];
+    return [requested, ...always.map((model, index) => askedOf(spec, `a${index + 1}`, [model], { tier: 'always' }))];
   });
+
+/** The question of a planned task, asked of others. A planner cannot use such an id. */
+const askedOf = (spec: PlannedTask, mark: string, models: readonly string[], more: Partial<RequestedTask>): RequestedTask => ({
+  spec: { ...spec, id: `${spec.id}~${mark}` },
+  action: null,
+  models: [...models],
+  learn: 'settled',
+  stream: 'held',
+  origin: spec.id,
+  ...more,
+});
 
 /** Whether the only expert of a trivial question may stream its reply: not if a later step may change it. */
 function isShownLive(view: CommitteeView, category: string): boolean {
@@ -60,15 +62,7 @@ export function escalate(view: CommitteeView, ref: string, task: TaskState): rea
   if (!hasSecondTier(view, category) || view.budget === 'reserve' || view.budget === 'spent') return [];
   const why = result.status === 'ok' ? `unsure (${result.confidence ?? 'no confidence'}, needs ${sureFrom})` : 'without an answer';
   const text = `The ${category.replaceAll('_', ' ')} expert is ${why}: a model of the second tier is asked`;
-  const second: RequestedTask = {
-    spec: { ...spec, id: `${spec.id}~t2` },
-    action: null,
-    models: [...(profileOf(view.template, category)?.t2 ?? [])],
-    learn: 'settled',
-    stream: 'held',
-    origin: spec.id,
-    tier: 't2',
-  };
+  const second = askedOf(spec, 't2', profileOf(view.template, category)?.t2 ?? [], { tier: 't2' });
   return [
     { do: 'note', code: 'expert.tier', text, taskId: ref },
     { do: 'dispatch', tasks: [second] },
@@ -80,21 +74,9 @@ export const againOf = ({ own, run }: CommitteeView): readonly RequestedTask[] =
   Object.entries(own.hints).flatMap(([ref, hint]) => {
     const task = run.tasks[ref];
     if (!task || hint === '') return [];
-    const origin = task.origin ?? task.spec.id;
-    const { models, tier } = task;
-    return [
-      {
-        spec: { ...task.spec, id: `${origin}~r${own.refined}` },
-        action: null,
-        models: [...models],
-        learn: 'accepted' as const,
-        stream: 'held' as const,
-        ...(tier ? { tier } : {}),
-        origin,
-        again: ref,
-        hints: hint,
-      },
-    ];
+    const { spec, origin = spec.id, models, tier } = task;
+    const more = { learn: 'accepted', ...(tier ? { tier } : {}), again: ref, hints: hint } as const;
+    return [askedOf({ ...spec, id: origin }, `r${own.refined}`, models, more)];
   });
 
 /** Longest id of a task. */

@@ -1,5 +1,5 @@
 import type { PlanCreated } from '@conclave/contracts';
-import type { RunState } from '@conclave/loop';
+import type { RunState, View } from '@conclave/loop';
 import { asksNothing, complexityOf } from '@conclave/questions';
 import { ownPlan, trivialTask } from '../plan-rules.js';
 import { earlierQuestions } from '../prompts/follow-up.js';
@@ -7,10 +7,6 @@ import { canSee, hasImage, visionCategory } from '../vision.js';
 
 /** Model calls of the shortest committee: a plan, one expert, and the answer. */
 export const fewestCalls = 3;
-
-interface Seen {
-  readonly run: RunState;
-}
 
 /** Marks a plan that was made without the planner, and one that should have had more than one expert. */
 const signal = 'budget:calls';
@@ -25,13 +21,13 @@ export const mayNotPlan = (run: RunState): boolean => callsLeft(run) < fewestCal
 export const isOneExpert = ({ signals }: Pick<PlanCreated['data'], 'signals'>): boolean => signals.includes(signal);
 
 /** Whether one expert answers, because the budget left no call for a plan. */
-export const isUnplanned = ({ run }: Seen): boolean => run.plan !== null && isOneExpert(run.plan);
+export const isUnplanned = ({ run }: Pick<View, 'run'>): boolean => run.plan !== null && isOneExpert(run.plan);
 
 /** Whether its question needed a plan: a trivial one is answered by one expert anyway. */
-export const lacksPlan = ({ run }: Seen): boolean => run.plan !== null && run.plan.signals.includes(narrowed);
+export const lacksPlan = ({ run }: Pick<View, 'run'>): boolean => run.plan !== null && run.plan.signals.includes(narrowed);
 
 /** The plan of a run that may not plan: the reply of one expert is the answer, as for a trivial question. */
-export function oneExpert({ run }: Seen): PlanCreated['data'] {
+export function oneExpert({ run }: Pick<View, 'run'>): PlanCreated['data'] {
   const { goal, template, conversation, attachments } = run.request;
   const hasAttachments = (attachments ?? []).length > 0;
   const { category, safety, level } = complexityOf(goal, {

@@ -1,6 +1,6 @@
 import { taskId } from '@conclave/contracts';
 import { isExpert, isJudge, isNear, textKey, type Move, type RunState, type TaskState } from '@conclave/loop';
-import { heard } from './own.js';
+import { confidenceOf, heard } from './own.js';
 import { capabilityOf } from '../capabilities/declared.js';
 
 /** Whether a later call corrects the capability's results; passages of a search stay with their source. */
@@ -60,7 +60,7 @@ export function takePlaces(run: RunState, ref: string, task: TaskState): readonl
   const first = task.tier === 't2' && task.again === undefined ? [taskId(run.runId, task.epoch, task.origin!)] : [];
   const redone = redoneBy(run, task);
   const isSure = ([, old]: readonly [string, TaskState]): boolean =>
-    !isExpert(task.spec.capability) || (task.result!.confidence ?? 0) >= (old.result!.confidence ?? 0);
+    !isExpert(task.spec.capability) || confidenceOf(task) >= confidenceOf(old);
   const taken = redone.filter(isSure).map(([old]) => old);
   if (redone.length > 0 && taken.length === 0) {
     const places: readonly Move[] = first.length > 0 ? [{ do: 'accept', task: ref, instead: first }] : [];

@@ -7,20 +7,13 @@ import { dueTimers, nextTimer, removeTimer } from './scripts/timers.js';
 /** A run id never contains `|`; the name of a timer may. */
 export const timerMember = (runId: string, name: string): string => `${runId}|${name}`;
 
-/** The arm number, a blank, and the task as JSON if there is one. */
-export const timerRecord = ({ arm, task }: TimerToArm): string => `${arm} ${task ? JSON.stringify(task) : ''}`;
+/** The arm number and a blank. */
+export const timerRecord = ({ arm }: TimerToArm): string => `${arm} `;
 
 function timerFrom([member, dueAt, record]: [string, string, string]): DueTimer {
   const bar = member.indexOf('|');
-  const blank = record.indexOf(' ');
-  const task = record.slice(blank + 1);
-  return {
-    runId: member.slice(0, bar),
-    name: member.slice(bar + 1),
-    arm: Number(record.slice(0, blank)),
-    dueAt: Number(dueAt),
-    ...(task ? { task: JSON.parse(task) as NonNullable<TimerToArm['task']> } : {}),
-  };
+  const arm = Number(record.slice(0, record.indexOf(' ')));
+  return { runId: member.slice(0, bar), name: member.slice(bar + 1), arm, dueAt: Number(dueAt) };
 }
 
 export class RedisTimers implements Timers {

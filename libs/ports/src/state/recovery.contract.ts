@@ -101,8 +101,7 @@ export function describeRecovery(name: string, { open }: RecoveryHarness): void 
       const { store, recovery } = under;
       const event = nthInput(runId, 1);
       await store.runs.commit<Tally>(event, counting(event, { arm: [timer('old', 1), timer('moved', 1)] }));
-      const task = { id: `${runId}/0/t1`, taskClass: 'expert' };
-      const timers = [{ ...timer('moved', 5, 2), task }, timer('late', 9_000_000_000_000)];
+      const timers = [timer('moved', 5, 2), timer('late', 9_000_000_000_000)];
       await recovery.run(restored({ timers, disarmed: ['old'] }), above);
       expect(await store.timers.due(10)).toEqual([{ runId, ...timers[0] }]);
     });

@@ -23,7 +23,7 @@ export function describeCommit({ open }: StoreHarness): void {
         counting(event, ({ now }) => ({
           outputs: [namedOutput(runId, 'a'), namedOutput(runId, 'b')],
           entries: [planning(0)],
-          arm: [{ ...timer('wall', now - 1, 3), task: { id: cancelledTask, taskClass: 'expert' } }],
+          arm: [timer('wall', now - 1, 3)],
           cancels: [cancelledTask],
         })),
       );
@@ -34,9 +34,7 @@ export function describeCommit({ open }: StoreHarness): void {
       });
       expect(await store.runs.read(runId)).toEqual({ version: 1, state: done.state, status: 'collecting', terminal: false });
       expect((await stream.read(runId, 0, 10)).entries).toEqual([{ ...planning(0), id: 1, at: expect.any(Number) }]);
-      expect(await store.timers.due(10)).toEqual([
-        { runId, name: 'wall', arm: 3, dueAt: expect.any(Number), task: { id: cancelledTask, taskClass: 'expert' } },
-      ]);
+      expect(await store.timers.due(10)).toEqual([{ runId, name: 'wall', arm: 3, dueAt: expect.any(Number) }]);
       expect(await store.runs.cancelled([cancelledTask, `${runId}/0/other`])).toEqual(new Set([cancelledTask]));
     });
 

@@ -185,8 +185,6 @@ export interface TimerToArm {
   readonly name: string;
   readonly arm: number;
   readonly dueAt: number;
-  /** The timer's task and its class, for what TimerFired reports. */
-  readonly task?: { readonly id: string; readonly taskClass: string };
 }
 export interface DueTimer extends TimerToArm {
   readonly runId: string;

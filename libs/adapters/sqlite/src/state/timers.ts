@@ -6,8 +6,6 @@ interface TimerRow {
   readonly name: string;
   readonly arm: number;
   readonly due_at: number;
-  readonly task_id: string | null;
-  readonly task_class: string | null;
 }
 
 /** Waiters for timers, each with the time at which it wakes up by itself. */
@@ -59,17 +57,8 @@ export class SqliteTimers implements Timers {
   change(tick: Tick, runId: string, disarm: readonly string[], arm: readonly TimerToArm[]): void {
     const { sql } = tick;
     for (const name of disarm) sql.run('DELETE FROM timer WHERE run_id = ? AND name = ?', runId, name);
-    for (const timer of arm) {
-      sql.run(
-        'INSERT OR REPLACE INTO timer (run_id, name, arm, due_at, task_id, task_class) VALUES (?, ?, ?, ?, ?, ?)',
-        runId,
-        timer.name,
-        timer.arm,
-        timer.dueAt,
-        timer.task?.id ?? null,
-        timer.task?.taskClass ?? null,
-      );
-    }
+    for (const timer of arm)
+      sql.run('INSERT OR REPLACE INTO timer (run_id, name, arm, due_at) VALUES (?, ?, ?, ?)', runId, timer.name, timer.arm, timer.dueAt);
     if (arm.length === 0) return;
     const earliest = Math.min(...arm.map(({ dueAt }) => dueAt));
     tick.afterCommit(() => {
@@ -83,5 +72,4 @@ const timerOf = (row: TimerRow): DueTimer => ({
   name: row.name,
   arm: row.arm,
   dueAt: row.due_at,
-  ...(row.task_id !== null && row.task_class !== null ? { task: { id: row.task_id, taskClass: row.task_class } } : {}),
 });

@@ -1,6 +1,6 @@
 import { Controller, Inject } from '@nestjs/common';
 import { Ctx, Payload } from '@nestjs/microservices';
-import { rootOf, type Event, type TaskDispatched } from '@conclave/contracts';
+import type { Event, TaskDispatched } from '@conclave/contracts';
 import { EventPattern, METRICS, type DeliveryContext, type Metrics } from '@conclave/platform';
 import {
   BLOBS,
@@ -30,7 +30,7 @@ import {
   type Vectors,
 } from '@conclave/ports';
 import { CALL_MAKER, deadTask, workOn, type Calls, type Capability, type ShownIn, type WorkState } from '@conclave/calls';
-import { addedCapabilities, runTag, layerTag } from '@conclave/strategies';
+import { addedCapabilities } from '@conclave/strategies';
 import { contentFrom } from './attached-content.js';
 import { collectionsCapability } from './collections.capability.js';
 import { expertCapability } from './expert.capability.js';
@@ -42,6 +42,7 @@ import { recallCapability } from './recall.capability.js';
 import { researchCapability } from './research.capability.js';
 import { SubtopicCache } from './subtopic-cache.js';
 import { subtopicCapability } from './subtopic.capability.js';
+import { cacheOfTask } from './tenant-cache.js';
 import { valuesCapability } from './values.capability.js';
 
 export const EXPERT_OPTIONS = Symbol('ExpertOptions');
@@ -158,26 +159,3 @@ export class ExpertsHandler {
     return [deadTask(dead.event, 'experts', dead.reason)];
   }
 }
-
-/** The cache of one tenant. */
-interface TenantCache {
-  read(key: string): Promise<string | null>;
-  write(key: string, value: string, ttlMs: number): Promise<void>;
-}
-
-/** The cache of a tenant's findings; skips values that are too large. */
-const tenantCache = (caches: StateStore['caches'], tenant: string, runId: string): TenantCache => ({
-  read: async (key) => {
-    const entry = await caches.read(tenant, key);
-    return typeof entry?.value === 'string' ? entry.value : null;
-  },
-  write: async (key, value, ttlMs) => {
-    await caches.write({ tenant, key, value, ttlMs, tags: [layerTag('search'), runTag(rootOf(runId))] });
-  },
-});
-
-/** The cache a task may use: its tenant's, if its run wants one. */
-const cacheOfTask =
-  (caches: StateStore['caches']) =>
-  (task: TaskDispatched): TenantCache | null =>
-    task.data.cached ? tenantCache(caches, task.data.tenant, task.runId) : null;

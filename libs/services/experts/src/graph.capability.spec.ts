@@ -4,7 +4,8 @@ import { noProbe, openMetrics, silentLogger } from '@conclave/platform';
 import { MemoryGraphStore, MemoryStores, type KnowledgeGraph, type Models, type Triple } from '@conclave/ports';
 import { CallMaker, workOn } from '@conclave/calls';
 import { graphJudgementKey } from '@conclave/strategies';
-import { graphCapability, type ContextCache, type FactLookup } from './graph.capability.js';
+import { graphCapability, type FactLookup } from './graph.capability.js';
+import type { TenantCache } from './tenant-cache.js';
 
 const runId = 'run_00000001';
 const taskId = `${runId}/0/g1`;
@@ -53,7 +54,7 @@ const dispatched = (asked: GraphCall): TaskDispatched => {
 interface World {
   readonly graph?: KnowledgeGraph;
   readonly facts?: FactLookup;
-  readonly cache?: ContextCache;
+  readonly cache?: TenantCache;
   readonly stores?: MemoryStores;
   readonly withinMs?: number;
 }
@@ -132,7 +133,7 @@ const insight = (graph: KnowledgeGraph, summary: string, entities: readonly stri
 const memoryCache = () => {
   const kept = new Map<string, string>();
   const ttls: number[] = [];
-  const cache: ContextCache = {
+  const cache: TenantCache = {
     read: (key) => Promise.resolve(kept.get(key) ?? null),
     write: (key, value, ttlMs) => (kept.set(key, value), ttls.push(ttlMs), Promise.resolve()),
   };

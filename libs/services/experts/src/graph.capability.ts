@@ -6,6 +6,7 @@ import { earlyEnd, recordsOf, type CallEnd, type Calls, type Capability, type Sh
 import { contextText, filteredFacts, graphFacts } from './graph-facts.js';
 import { graphContextMs, graphJudgementKey } from '@conclave/strategies';
 import { questionTerms } from '@conclave/questions';
+import type { TenantCache } from './tenant-cache.js';
 
 /** Looks up facts selected by a plan's `metadata_filters`; names the keys that no fact has. */
 export type FactLookup = (
@@ -14,12 +15,6 @@ export type FactLookup = (
   filters: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ) => Promise<{ readonly facts: readonly Fact[]; readonly unknownKeys: readonly string[] }>;
-
-/** Keeps contexts between runs. A missing or expired value reads as null. */
-export interface ContextCache {
-  read(key: string): Promise<string | null>;
-  write(key: string, value: string, ttlMs: number): Promise<void>;
-}
 
 type Input = Extract<TaskInput, { kind: 'graph' }>;
 
@@ -70,7 +65,7 @@ export const graphCapability =
     stream: ShownIn,
     patient: KnowledgeGraph,
     lookUp: FactLookup | null,
-    cache: ContextCache | null = null,
+    cache: TenantCache | null = null,
     withinMs = patienceMs,
   ): Capability =>
   async ({ task, signal, deadline }) => {
@@ -143,7 +138,7 @@ const domainsOf = (filters: Input['filters']): readonly string[] => (filters['ex
 
 async function retrieve(
   graph: Pick<KnowledgeGraph, 'retrieve'>,
-  cache: ContextCache | null,
+  cache: TenantCache | null,
   input: Input,
   query: GraphQuery,
 ): Promise<Retrieved> {

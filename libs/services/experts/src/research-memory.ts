@@ -1,13 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Failure } from '@conclave/contracts';
 
-/** Cache of search results, bound to one tenant by its creator. */
-export interface SearchCache {
-  /** The value under the key; null if missing or expired. */
-  read(key: string): Promise<string | null>;
-  write(key: string, value: string, ttlMs: number): Promise<void>;
-}
-
 /** Key derived from all parts: a readable word and 200 bits of a SHA-256. */
 export const cacheKey = (what: string, ...parts: readonly (string | number)[]): string =>
   `${what}/${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 50)}`;

@@ -4,7 +4,8 @@ import { firstCharacters, noticesAbout, visibleText, type PageReader, type Reran
 import { bestPassages, freshness, freshnessOf, normalisedQuery } from '@conclave/strategies';
 import { searchHits } from './further-search.js';
 import { reranked } from './reranked.js';
-import { cacheKey, SharedWork, type SearchCache } from './research-memory.js';
+import { cacheKey, SharedWork } from './research-memory.js';
+import type { TenantCache } from './tenant-cache.js';
 
 const Hits = z.array(z.object({ title: z.string(), url: z.string().nullable(), snippet: z.string() }));
 const Origin = z.enum(['asked', 'cache', 'run']);
@@ -49,7 +50,7 @@ export interface ResearchOptions {
   /** Orders the hits; null or absent: they keep the order of the search. */
   readonly reranking?: Reranking | null;
   /** Cache of the task's tenant; null if the template or the request wants none. */
-  readonly cacheOf?: (task: TaskDispatched) => SearchCache | null | Promise<SearchCache | null>;
+  readonly cacheOf?: (task: TaskDispatched) => TenantCache | null | Promise<TenantCache | null>;
   /** Changes with the searched corpus, which invalidates cached results. */
   readonly corpusVersion?: string;
   /** Called for each cache lookup, for metrics. */
@@ -146,7 +147,7 @@ export class ResearchSources {
   }
 
   private async cached<T extends { readonly at: number }>(
-    cache: SearchCache,
+    cache: TenantCache,
     key: string,
     shape: z.ZodType<T>,
     epoch: number,

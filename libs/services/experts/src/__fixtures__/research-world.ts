@@ -1,7 +1,7 @@
 import { Failure, type Event, type TaskDispatched } from '@conclave/contracts';
 import type { SearchHit, Search } from '@conclave/ports';
 import type { CallEnd, Calls, JournalledToolCall, Performed, ShownIn } from '@conclave/calls';
-import type { SearchCache } from '../research-memory.js';
+import type { TenantCache } from '../tenant-cache.js';
 import { researchCapability, type ResearchOptions } from '../research.capability.js';
 
 export const hit = (n: number, more: Partial<SearchHit> = {}): SearchHit => ({
@@ -31,7 +31,7 @@ export interface KeptEntry {
 }
 
 /** A cache whose entries expire by the given clock. */
-export class TableCache implements SearchCache {
+export class TableCache implements TenantCache {
   readonly entries = new Map<string, KeptEntry & { readonly until: number }>();
   constructor(private readonly now: () => number) {}
   async read(key: string): Promise<string | null> {

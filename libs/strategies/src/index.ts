@@ -25,6 +25,7 @@ export {
   semanticKey,
 } from './learning/kept.js';
 export {
+  domainOf,
   confidenceUpdates,
   contributorsOf,
   factsOf,

@@ -24,7 +24,7 @@ import {
   type Triple,
 } from '@conclave/ports';
 import { CALL_MAKER, type Calls, type WorkState } from '@conclave/calls';
-import { graphJudgementKey, graphJudgementMs, isUnassessed } from '@conclave/strategies';
+import { domainOf, graphJudgementKey, graphJudgementMs, isUnassessed } from '@conclave/strategies';
 import { DocumentIngest } from './document-ingest.js';
 import { extractTriples } from './extraction.js';
 
@@ -92,7 +92,7 @@ export class GraphIngestHandler {
       : null;
     if (read?.kind === 'busy') return defer(read.retryInMs);
     const confidence = confidenceOf(data);
-    const at = { tenant: caller.tenant, runId, domain: domainOf(data), at: completedAt };
+    const at = { tenant: caller.tenant, runId, domain: domainOf(data.experts), at: completedAt };
     return this.whileAvailable(async () => {
       if (read && read.triples.length > 0) await this.addTriples(event.id, at, bounded(read.triples, confidence));
       if (insight) await this.graph.addSynthesis({ ...at, insight, confidence, answer, sources });
@@ -161,10 +161,3 @@ const confidenceOf = (run: RunCompleted['data']): number =>
 
 const bounded = (triples: readonly Triple[], confidence: number): readonly Triple[] =>
   triples.map((triple) => ({ ...triple, confidence: Math.min(triple.confidence, confidence) }));
-
-/** Category of the expert most confident of its answer; the first of equals. */
-function domainOf({ experts }: RunCompleted['data']): string {
-  const answered = experts.filter(({ status }) => status === 'ok');
-  const surest = Math.max(...answered.map(({ confidence }) => confidence ?? 0));
-  return answered.find(({ confidence }) => (confidence ?? 0) === surest)?.category ?? 'general';
-}

@@ -109,7 +109,7 @@ export function factsOf(runId: string, run: Completed): readonly KeptFact[] {
 }
 
 /** Category of the expert most confident of its answer; the first of equals. */
-function domainOf(experts: readonly ExpertOutcome[]): string {
+export function domainOf(experts: readonly ExpertOutcome[]): string {
   const answered = experts.filter(({ status }) => status === 'ok');
   const surest = Math.max(...answered.map(({ confidence }) => confidence ?? 0));
   return answered.find(({ confidence }) => (confidence ?? 0) === surest)?.category ?? 'general';

@@ -1,4 +1,4 @@
-import type { PlanRequested } from '@conclave/contracts';
+import type { PlanRequested, TextMessage } from '@conclave/contracts';
 import type { RunState } from '@conclave/loop';
 import { bounded, oneLine } from './quoting.js';
 
@@ -9,7 +9,7 @@ const mostBefore = 2;
 const longestBefore = 300;
 
 /** What the user asked before, oldest first. */
-export const earlierQuestions = ({ conversation }: Pick<Request, 'conversation'>): readonly string[] =>
+export const earlierQuestions = ({ conversation }: { readonly conversation: readonly TextMessage[] }): readonly string[] =>
   conversation.flatMap(({ role, content }) => (role === 'user' && content.trim() !== '' ? [content] : []));
 
 /** The latest of them, shortened for a prompt. */

@@ -14,6 +14,7 @@ import {
 import { answersPurpose, collectionOf, STATE, type Embedder, type StateStore, type VectorAnswer, type Vectors } from '@conclave/ports';
 import {
   answerScopeText,
+  earlierQuestions,
   exactAnswerText,
   isWithoutHistory,
   KeptAnswer,
@@ -51,8 +52,7 @@ const textsOf = (data: Omit<PlanRequested['data'], 'cached' | 'caching' | 'plan'
 /** The day of a question that depends on it, or that continues one. */
 async function dayFor({ goal, conversation, requestedAt }: Data): Promise<Pick<CacheQuery, 'day'>> {
   const { asksAboutToday } = await sameness();
-  const asked = [goal, ...conversation.flatMap(({ role, content }) => (role === 'user' ? [content] : []))];
-  return asked.some((text) => asksAboutToday(text)) ? { day: dayOf(requestedAt) } : {};
+  return [goal, ...earlierQuestions({ conversation })].some((text) => asksAboutToday(text)) ? { day: dayOf(requestedAt) } : {};
 }
 
 /** Header value of a response that came from a cache, such as `semantic; distance=0.083`. */

@@ -1,4 +1,4 @@
-import type { ClientToolsAsked, CommandIssued, Fact } from '@conclave/contracts';
+import { bounded, type ClientToolsAsked, type CommandIssued, type Fact } from '@conclave/contracts';
 import type { RunState } from './state.js';
 
 type Answer = Extract<CommandIssued['data']['command'], { name: 'answer' }>;
@@ -36,8 +36,7 @@ export function resultsAsEvidence({ runId, request, epoch }: RunState, { results
 function argumentsOf(call: Readonly<Record<string, unknown>>): string {
   const made = (call['function'] ?? call['custom']) as Readonly<Record<string, unknown>> | undefined;
   const text = made?.['arguments'] ?? made?.['input'];
-  if (typeof text !== 'string' || text === '{}') return '';
-  return text.length <= argumentsLength ? text : `${text.slice(0, argumentsLength - 1)}…`;
+  return typeof text !== 'string' || text === '{}' ? '' : bounded(text, argumentsLength);
 }
 
 /** Cuts at white space if there is some. */

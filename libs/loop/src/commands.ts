@@ -1,4 +1,4 @@
-import { defaultTimeouts, type CommandIssued } from '@conclave/contracts';
+import { bounded, defaultTimeouts, type CommandIssued } from '@conclave/contracts';
 import { resultsAsEvidence } from './client-tools.js';
 import { endRun, fail } from './ending.js';
 import type { Turning } from './turning.js';
@@ -9,7 +9,6 @@ const pauseMs = ({ request }: RunState): number => (request.template.pause_timeo
 
 /** Longest text of a command in its acknowledgement, in characters. */
 const shownText = 240;
-const bounded = (text: string): string => (text.length <= shownText ? text : `${text.slice(0, shownText - 1)}…`);
 
 /** Handles a command on arrival. Numbers may have gaps: missing commands are not awaited. */
 export function takeCommand(turning: Turning, { seq, actor, key, command }: CommandIssued['data']): void {
@@ -21,7 +20,7 @@ export function takeCommand(turning: Turning, { seq, actor, key, command }: Comm
   // The gateway tracks attached clients.
   if (name === 'attach' || name === 'detach') return;
   const first = key === undefined ? undefined : turning.run.commands.find((other) => other.key === key);
-  const says = 'text' in command ? { text: bounded(command.text) } : {};
+  const says = 'text' in command ? { text: bounded(command.text, shownText) } : {};
   turning.put({ kind: 'CommandAccepted', seq, name, actor, at: now, ...says, ...(key === undefined ? {} : { key }) });
   const { run } = turning;
   if (first) return reject(`It repeats command ${first.seq}.`);

@@ -1,4 +1,4 @@
-import { boundedDetail, type Fact, type FailureNote, type TaskDispatched } from '@conclave/contracts';
+import { bounded, boundedDetail, type Fact, type FailureNote, type TaskDispatched } from '@conclave/contracts';
 import { hostOf, noticesOfHits, type FoundHits, type ReadPage } from './research-sources.js';
 
 /** A page to read, and the outcome. */
@@ -62,8 +62,6 @@ function originOf({ origin, at }: Pick<FoundHits, 'origin' | 'at'>, now: number)
   return origin === 'cache' ? `from the cache, ${Math.max(0, Math.round((now - at) / 60_000))} min old` : null;
 }
 
-const phrase = (text: string, length: number): string => (text.length <= length ? text : `${text.slice(0, length - 1)}…`);
-
 /** One line for people: number of results, origin, numbered sources. */
 export function resultLine({ found, pages, now, kind }: Findings): string {
   const { hits } = found;
@@ -79,7 +77,9 @@ export function resultLine({ found, pages, now, kind }: Findings): string {
     unread > 0 ? `${unread} not readable` : null,
   ];
   const said = aside.filter((part) => part !== null).join(', ');
-  const sources = hits.map(({ title, url }, index) => `[${index + 1}] ${phrase(title || 'Untitled', 80)}${url ? ` (${hostOf(url)})` : ''}`);
+  const sources = hits.map(
+    ({ title, url }, index) => `[${index + 1}] ${bounded(title || 'Untitled', 80)}${url ? ` (${hostOf(url)})` : ''}`,
+  );
   return `${kind === 'web' ? 'Web' : 'Documents'}: ${count}${said === '' ? '' : ` (${said})`}${sources.length === 0 ? '' : `: ${sources.join('; ')}`}`;
 }
 

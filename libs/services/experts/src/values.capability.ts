@@ -1,4 +1,4 @@
-import { Failure, type Fact, type TaskInput } from '@conclave/contracts';
+import { bounded, Failure, type Fact, type TaskInput } from '@conclave/contracts';
 import { noticesAbout, oneLine, visibleText } from '@conclave/ports';
 import { answerByTool, appendThoughts, type Calls, type Capability, type ShownIn } from '@conclave/calls';
 import { blame, callText, EndlessCall, faultsOf, saying, type ExtensionCapability } from '@conclave/strategies';
@@ -71,7 +71,7 @@ export const valuesCapability =
         const { facts: found, notes } = Found.parse(JSON.parse(content));
         const call = callText(given.args);
         const facts = found.map(({ text, title, url }): Fact => ({
-          text: cut(text),
+          text: bounded(text, longestFact),
           // A page says the same to every call that finds it.
           source: { kind: 'tool', title: title ?? name, url: url ?? null, ...(call === '' || url ? {} : { call }) },
           taskId: data.taskId,
@@ -104,7 +104,7 @@ async function performed(name: string, signal: AbortSignal, perform: () => Promi
     );
   const { facts, notes } = read.data;
   // Cut before it is stored: the journal keeps what counts, not what was returned.
-  const seen = facts.map((fact) => ({ ...fact, ...visibleText(cut(fact.text)) }));
+  const seen = facts.map((fact) => ({ ...fact, ...visibleText(bounded(fact.text, longestFact)) }));
   return {
     facts: seen.map(({ text, title, url }) => ({ text, title: title === undefined ? title : oneLine(title, longestTitle), url })),
     notes: [
@@ -113,8 +113,6 @@ async function performed(name: string, signal: AbortSignal, perform: () => Promi
     ],
   };
 }
-
-const cut = (text: string): string => (text.length <= longestFact ? text : `${text.slice(0, longestFact - 1)}…`);
 
 /** Shows the lines of progress of a capability, in their order. Lines above the limit and lines after the end are not shown. */
 class Progress {

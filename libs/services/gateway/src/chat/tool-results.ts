@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Caller, ClientToolResult, ClientToolsAsked, Template } from '@conclave/contracts';
+import { bounded, type Caller, type ClientToolResult, type ClientToolsAsked, type Template } from '@conclave/contracts';
 import { commandsIn, type RunState } from '@conclave/loop';
 import { isJsonObject, STATE, type JsonObject, type StateStore } from '@conclave/ports';
 import { markedText, readContent } from '../attachments/content-parts.js';
@@ -52,6 +52,6 @@ function answerOf({ calls }: ClientToolsAsked, given: readonly ClientToolResult[
   const known = new Set(calls.map(({ id }) => id));
   const own = given.filter(({ id }) => known.has(id));
   const most = Math.min(mostOfOne, Math.floor(mostCharacters / Math.max(1, own.length)));
-  const results = own.map(({ id, text }) => ({ id, text: text.length <= most ? text : `${text.slice(0, most - 1)}…` }));
+  const results = own.map(({ id, text }) => ({ id, text: bounded(text, most) }));
   return { name: 'answer', text: `Results of ${[...new Set(calls.map(({ name }) => name))].join(', ')}.`, results };
 }

@@ -47,22 +47,8 @@ export class EngineHandler {
 
   /** `request`: begins a run from its header when another input arrived before the run's own request. */
   private async take(event: EngineInput, context?: DeliveryContext, request: PlanRequested | null = null): Promise<HandlerOutcome> {
-    const key = await this.permitKey.get();
-    let decided: StepResult | null = null;
     try {
-      const committed = await this.state.runs.commit<RunState>(event, (current, at) => {
-        const unapplied = current === null ? request : null;
-        const decision = step(current, event, at.now, strategyOf, unapplied);
-        decided = decision;
-        this.probe.reached('merger', 'engine-decided', event.id);
-        return decision && storable(event, unapplied, current?.hash ?? '', decision, at, key);
-      });
-      await reachedDurably(this.probe, this.state, 'merger', 'engine-committed', event.id);
-      this.tellUnusable(event, decided);
-      const { outputs, repeated, state } = committed;
-      if (context?.joined && state) context.joined.push(...joinedResults(state, outputs));
-      // Outputs that `conclave recover` has rebuilt have no capability tokens.
-      return repeated && state ? outputs.map((output) => withPermit(output, state.request.template.policies ?? {}, key)) : outputs;
+      return await this.commitStep(event, context, request);
     } catch (error) {
       // Contention for the run is not caused by this record, which would end the run as a dead letter.
       if (error instanceof Failure && error.code === 'COMMIT_CONFLICT') return defer(conflictMs);
@@ -76,6 +62,28 @@ export class EngineHandler {
       if (isUnbegunChild) return [];
       throw error;
     }
+  }
+
+  private async commitStep(
+    event: EngineInput,
+    context: DeliveryContext | undefined,
+    request: PlanRequested | null,
+  ): Promise<readonly Event[]> {
+    const key = await this.permitKey.get();
+    let decided: StepResult | null = null;
+    const committed = await this.state.runs.commit<RunState>(event, (current, at) => {
+      const unapplied = current === null ? request : null;
+      const decision = step(current, event, at.now, strategyOf, unapplied);
+      decided = decision;
+      this.probe.reached('merger', 'engine-decided', event.id);
+      return decision && storable(event, unapplied, current?.hash ?? '', decision, at, key);
+    });
+    await reachedDurably(this.probe, this.state, 'merger', 'engine-committed', event.id);
+    this.tellUnusable(event, decided);
+    const { outputs, repeated, state } = committed;
+    if (context?.joined && state) context.joined.push(...joinedResults(state, outputs));
+    // Outputs that `conclave recover` has rebuilt have no capability tokens.
+    return repeated && state ? outputs.map((output) => withPermit(output, state.request.template.policies ?? {}, key)) : outputs;
   }
 
   /** The run ends with a sentence for its user; the error is for whoever runs or develops this. */

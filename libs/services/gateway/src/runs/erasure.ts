@@ -46,13 +46,22 @@ export class Erasure {
       ),
     ]);
     await this.state.runs.erase({ runId: id, tenant, requestedAt });
-    await this.state.caches.removeTagged(tenant, runTag(id), this.options.logMs ?? usualLogMs);
-    if (this.options.vectors) await forgetRun(this.options.vectors, tenant, id);
-    await this.forget(id, caller, erasedAt);
+    await this.unlearn(id, caller, erasedAt);
     const log = await this.log.erase(id);
     this.options.logger.info('run deleted', { run: id, actor: caller.actor, log });
     const forks = await this.eraseForks(id, caller);
     return viewOf(id, log, erasedAt, this.options.logMs ?? usualLogMs, forks);
+  }
+
+  /**
+   * Deletes what was kept of a run for later questions, and what was learned from it. Its tombstone must be written already: whoever still
+   * learns from the run looks for it, or for the ban on its tag, after its last write.
+   */
+  private async unlearn(id: string, caller: Caller, at: number): Promise<void> {
+    const { tenant } = caller;
+    await this.state.caches.removeTagged(tenant, runTag(id), this.options.logMs ?? usualLogMs);
+    if (this.options.vectors) await forgetRun(this.options.vectors, tenant, id);
+    await this.forget(id, caller, at);
   }
 
   /** Deletes what the knowledge graph learned from the run. If the graph cannot be reached from here, the service that writes it deletes that later. */
@@ -96,11 +105,12 @@ export class Erasure {
     const { requestedAt, caller } = data;
     const { tenant } = caller;
     const children = await this.childrenOf(runId);
-    // The innermost first: a run's child runs can be determined only while the run exists.
+    // The innermost first: a run's child runs can be determined only while the run exists. So a repeat of a deletion that failed finds the
+    // child run again at which it failed.
     for (const child of children.reverse()) {
-      await this.forget(child, caller, requestedAt);
       if ((await this.state.runs.erase({ runId: child, tenant, requestedAt })) === 'open')
         throw new Failure('RUN_NOT_ENDED', `Its child run ${child} has not ended yet. Try again in a moment.`);
+      await this.unlearn(child, caller, requestedAt);
     }
     return { runId, tenant, requestedAt, erasedAt: await this.state.now() };
   }

@@ -115,8 +115,9 @@ export class Commits {
     const make = (state: string | null, version: number) => step(parsed<S>(state), { now, version });
     const tried = attempted(() => make(known.state, known.version));
     if (tried.ok && tried.value) return { now, version: known.version, made: tried.value };
-    const [version, state, record] = await this.load(event);
+    const [version, state, record, isErased] = await this.load(event);
     if (record !== null) return { record, state };
+    if (isErased) return { now, version, made: null };
     if (version !== known.version) return { now, version, made: make(state, version) };
     if (!tried.ok) throw tried.error;
     return { now, version, made: null };
@@ -124,8 +125,10 @@ export class Commits {
 
   private async fromStore<S>(event: Event, step: MakeStep<S>): Promise<ComputedStep<S> | AppliedEvent> {
     // One clock for all steps of a run: in a cluster each node has its own clock.
-    const [now, [version, state, record]] = await Promise.all([this.now(), this.load(event)]);
+    const [now, [version, state, record, isErased]] = await Promise.all([this.now(), this.load(event)]);
     if (record !== null) return { record, state };
+    // The step would take the run for one that has not begun, and its record would wait for it.
+    if (isErased) return { now, version, made: null };
     return { now, version, made: step(parsed<S>(state), { now, version }) };
   }
 

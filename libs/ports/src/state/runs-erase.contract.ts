@@ -85,6 +85,16 @@ export function describeErasure({ open }: StoreHarness): void {
       expect(await under.store.runs.read(runId)).toBeNull();
     });
 
+    it('takes no step: to a step, it would look like a run that has not begun', async () => {
+      await ended();
+      await erase();
+      const step = (): never => {
+        throw new Error('The run has not begun.');
+      };
+      for (const { store } of [under, await under.another()])
+        expect(await store.runs.commit<Tally>(nthInput(runId, 2), step)).toEqual({ outputs: [], repeated: false, state: null });
+    });
+
     it('counts as ended: its flags are set, its stream accepts nothing, and a call that ends late is paid but not stored', async () => {
       await ended();
       await erase();

@@ -1,7 +1,7 @@
 import { script } from './script.js';
 
-/** [version, state, stored output record] */
-export type LoadReply = [number, string | null, string | null];
+/** [version, state, stored output record, whether the run was erased] */
+export type LoadReply = [number, string | null, string | null, 0 | 1];
 
 /** Reads the state that a commit builds on. Renews the expiry of a stored output record. */
 export const loadRun = script<LoadReply>(
@@ -11,8 +11,8 @@ local run, applied = KEYS[2], KEYS[3]
 local eventId, ttl = ARGV[3], ARGV[4]
 local found = redis.call('HGET', applied, eventId)
 if found then keep(run, applied, ttl) end
-local held = redis.call('HMGET', run, 'version', 'state')
-return { tonumber(held[1]) or 0, held[2], found }
+local held = redis.call('HMGET', run, 'version', 'state', 'erased')
+return { tonumber(held[1]) or 0, held[2], found, held[3] and 1 or 0 }
 `,
 );
 

@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import type { EventLog, StateStore } from '@conclave/ports';
+import { type EventLog, MemoryStores, parkedFlag, type StateStore } from '@conclave/ports';
+import { acceptance } from '@conclave/ports/suites';
 import { Failure } from '@conclave/contracts';
+import { until } from '@conclave/test-support';
 import type { GatewayOptions } from '../options.js';
 import { Commands } from './commands.js';
 
@@ -27,5 +29,20 @@ describe('a client that disconnects while the stores are unavailable', () => {
     const { commands, warned, told } = commandsOver(2);
     await commands.release('run', 'client');
     expect([told(), warned]).toEqual([3, [true, true]]);
+  });
+});
+
+describe('the last client of a run that leaves for good', () => {
+  it('parks the run before it is cancelled, so that the death of the gateway in between only delays the cancel', async () => {
+    const runId = 'run_left00000001';
+    const { state } = new MemoryStores().connect('gateway');
+    await state.runs.accept(acceptance(runId));
+    await state.runs.attach(runId, 'client');
+    // A process that dies here never gets an answer.
+    state.runs.nextCommandSeq = () => new Promise(() => undefined);
+    const commands = new Commands({} as GatewayOptions, state, {} as EventLog);
+    void commands.leave(runId, 'client', { tenant: 'default', actor: 'key' }, 'none');
+    await until('the parked run', async () => (await state.runs.park(0, 1)).overdue.includes(runId));
+    expect(await state.runs.cancelled([runId, parkedFlag(runId)])).toEqual(new Set([parkedFlag(runId)]));
   });
 });

@@ -41,19 +41,19 @@ export class Commands {
   }
 
   /**
-   * Reports that a client left its run. The last client cancels the run, or parks it if it can come back. Calls in progress of a parked run
-   * continue to their end, unless the client can come back only by a retry. Never throws: no client is left to receive an error.
+   * Reports that a client left its run. The last client parks the run, and cancels it at once if it cannot come back: if this process dies in
+   * between, the parked run is cancelled when its time is over. Calls in progress of a parked run continue to their end, unless the client
+   * can come back only by a retry. Never throws: no client is left to receive an error.
    */
   async leave(runId: string, clientId: string, caller: Caller, wayBack: WayBack): Promise<void> {
     this.options.probe?.note({ actor: 'gateway', op: 'client', phase: 'left', id: runId });
     await this.retry(runId, async () => {
+      if ((await this.state.runs.leave(runId, clientId)) > 0) return;
       if (wayBack !== 'none') {
-        if ((await this.state.runs.leave(runId, clientId)) > 0) return;
         if (wayBack === 'possible') await this.state.hints.publish('cancel', stopHint(runId));
         this.options.metrics.onParked();
         return;
       }
-      if ((await this.state.runs.detach(runId, clientId)) > 0) return;
       await this.issue(runId, caller.actor, { name: 'cancel', reason: 'the client disconnected' });
       this.options.metrics.onCancel('disconnect');
     });

@@ -9,7 +9,7 @@ export const StoredCollections = z.object({
 });
 export type StoredCollections = z.infer<typeof StoredCollections>;
 
-/** The stored form of one document. A removed document stays as a mark, so that work in flight does not restore it. */
+/** The stored form of one document. One that is being removed is marked, and has no record at last: work in flight restores neither. */
 export const StoredDocument = z.object({
   id: z.string(),
   collection: z.string(),
@@ -19,7 +19,7 @@ export const StoredDocument = z.object({
   sha256: z.string().describe('hash of the blob with its bytes'),
   metadata: z.record(z.string(), z.string()),
   status: z.enum(['queued', 'reading', 'embedding', 'ready', 'failed', 'deleted']),
-  take: z.int().positive().describe('increases each time it is ingested again; work for an earlier ingestion is dropped'),
+  take: z.int().positive().describe('another one each time it is ingested again; work for an earlier ingestion is dropped'),
   title: z.string().nullable(),
   done: z.int().nonnegative(),
   total: z.int().nonnegative().nullable(),

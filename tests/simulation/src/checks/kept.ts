@@ -96,10 +96,12 @@ export const documents: Check = ({ world, events }) => {
       .history(documentSetting(scope.tenant, collection, id))
       .map((value) => StoredDocument.parse(value));
     const passages = world.vectorStore.recordsOf(scope).filter(({ metadata }) => metadata['document'] === id).length;
+    // A removed document has no record; one that is still marked was not removed completely.
     const { status, total, take } = versions[0] ?? { status: 'missing', total: null, take: 0 };
+    const isGone = status === 'deleted' || status === 'missing';
     const wasReady = versions.some((version) => version.take === take && version.status === 'ready');
-    if (status === 'deleted' && passages > 0) say(`was removed but has ${passages} passages`);
-    else if (said === 'removed' && status !== 'deleted') say(`was removed but is ${status}`);
+    if (isGone && passages > 0) say(`was removed but has ${passages} passages`);
+    else if (said === 'removed' && status !== 'missing') say(`was removed but is ${status}`);
     else if (status === 'failed' && wasReady) say('was ready, and then failed');
     else if (status === 'failed' && passages > 0) say(`has failed but has ${passages} passages`);
     else if (said === 'taken' && status !== 'ready' && !(status === 'failed' && givenUp.has(`${id}/${take}`)))

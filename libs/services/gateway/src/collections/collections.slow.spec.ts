@@ -71,6 +71,8 @@ const create = (name: string, description = 'About ice.', key = 'sk-a') =>
   call('POST', '', JSON.stringify({ name, description }), json, key);
 const upload = (document: object, key = 'sk-a') => call('POST', '/manuals/documents', JSON.stringify(document), json, key);
 const proposed = () => world.events<KnowledgeProposed>('knowledge.ingest');
+/** Which ingestion of its document a proposal asks for. */
+const takeOf = ({ id }: { readonly id: string }): number => Number(id.split('/')[1]);
 const ice = { name: 'ice.md', mime: 'text/markdown', text: '# Ice\nIt freezes.', metadata: { year: '2025' } };
 /** Writes progress as graph-ingest does. */
 const progress = async (id: string, change: Partial<StoredDocument>, tenant = 'a') => {
@@ -158,7 +160,7 @@ describe('a document', () => {
     ]);
     const [event] = proposed();
     expect(event).toMatchObject({
-      id: `${view.id}/1`,
+      id: expect.stringMatching(new RegExp(`^${view.id}/\\d+$`)),
       data: {
         kind: 'document',
         tenant: 'a',
@@ -269,7 +271,8 @@ describe('a document', () => {
   it('that is sent again keeps its id: announced again while it waits, left alone when ready, restarted when it failed', async () => {
     const first = (await upload(ice)).body as { id: string };
     expect((await upload(ice)).body).toMatchObject({ id: first.id });
-    expect(proposed().map(({ id }) => id)).toEqual([`${first.id}/1`, `${first.id}/1`]);
+    const take = takeOf(proposed()[0]!);
+    expect(proposed().map(({ id }) => id)).toEqual([`${first.id}/${take}`, `${first.id}/${take}`]);
     await progress(first.id, { status: 'ready', done: 1, total: 1, embedder: 'fake@1' });
     expect((await upload(ice)).body).toMatchObject({ id: first.id, status: 'ready' });
     expect(proposed()).toHaveLength(2);
@@ -282,7 +285,7 @@ describe('a document', () => {
       proposed()
         .map(({ id }) => id)
         .slice(2),
-    ).toEqual([2, 3, 4].map((take) => `${first.id}/${take}`));
+    ).toEqual([1, 2, 3].map((n) => `${first.id}/${take + n}`));
     expect(((await upload({ ...ice, text: 'other' })).body as { id: string }).id).not.toBe(first.id);
   });
 
@@ -328,8 +331,30 @@ describe('a document', () => {
     expect((await call('DELETE', `/manuals/documents/${id}`)).status).toBe(200);
     expect((await vectors.get(scope, ['one', 'two'])).map((record) => record.id)).toEqual(['two']);
     expect(DocumentList.parse((await call('GET', '/manuals/documents')).body).data).toEqual([]);
+    expect((await call('DELETE', `/manuals/documents/${id}`)).status).toBe(404);
     expect((await upload(ice)).body).toMatchObject({ id, status: 'queued' });
-    expect(proposed().at(-1)!.id).toBe(`${id}/2`);
+    expect(takeOf(proposed().at(-1)!)).toBeGreaterThan(takeOf(proposed()[0]!));
+  });
+
+  it.each(['/manuals', null])('leaves no record behind when it is removed (with its collection: %s)', async (path) => {
+    const { settings } = world.stores.state;
+    const { id } = (await upload({ ...ice, metadata: { patient: 'Jane' } })).body as { id: string };
+    await progress(id, { status: 'ready', done: 1, total: 1, title: 'Ice', embedder: 'fake@1' });
+    expect((await call('DELETE', path ?? `/manuals/documents/${id}`)).status).toBe(200);
+    expect(await settings.list('documents/')).toEqual([]);
+    expect(await settings.versions(documentSetting('a', 'manuals', id))).toEqual([]);
+  });
+
+  it('stays in the list when it is uploaded again while it is being removed', async () => {
+    const { id } = (await upload(ice)).body as { id: string };
+    const away = vectors.delete.bind(vectors);
+    vectors.delete = async (...given) => {
+      vectors.delete = away;
+      await upload(ice);
+      return vectors.delete(...given);
+    };
+    expect((await call('DELETE', `/manuals/documents/${id}`)).status).toBe(200);
+    expect(DocumentList.parse((await call('GET', '/manuals/documents')).body).data).toMatchObject([{ id, status: 'queued' }]);
   });
 
   it('is removed with its collection and does not return with a collection of the same name', async () => {
@@ -394,7 +419,7 @@ describe('a document', () => {
     const records = new DocumentRecords(world.stores.state);
     const ids = Array.from({ length: 12 }, (_, n) => `doc_7${String(n).padStart(3, '0')}`);
     await Promise.all(ids.map((id) => records.enter('a', 'manuals', id)));
-    await Promise.all([...ids.slice(0, 6).map((id) => records.leave('a', 'manuals', id)), records.enter('a', 'manuals', 'doc_0abc')]);
+    await Promise.all([...ids.slice(0, 6).map((id) => records.discard('a', 'manuals', id)), records.enter('a', 'manuals', 'doc_0abc')]);
     expect(await records.ids('a', 'manuals')).toEqual(['doc_0abc', ...ids.slice(6)]);
     for (let n = 100; n < 734; n += 1) await records.enter('a', 'manuals', `doc_7${n}`);
     await expect(records.enter('a', 'manuals', 'doc_7x')).rejects.toMatchObject({ code: 'COLLECTION_FULL' });

@@ -12,13 +12,13 @@ const mostPerIndex = 640;
 export class DocumentRecords {
   constructor(@Inject(STATE) private readonly state: Pick<StateStore, 'settings'>) {}
 
-  /** Also returns removed documents. */
+  /** Also returns documents that are being removed. */
   async read(tenant: string, collection: string, id: string): Promise<StoredDocument | null> {
     const stored = await this.state.settings.read(documentSetting(tenant, collection, id));
     return stored ? StoredDocument.parse(stored.value) : null;
   }
 
-  /** Ids in order. Some may have no record yet, or the record of a removed document. */
+  /** Ids in order. Some may have no record yet, or that of a document that is being removed. */
   async ids(tenant: string, collection: string): Promise<readonly string[]> {
     const lists = await Promise.all(documentIndexes.map((digit) => this.index(documentIndexSetting(tenant, collection, digit))));
     return lists.flatMap(({ ids }) => ids);
@@ -33,8 +33,17 @@ export class DocumentRecords {
     });
   }
 
-  async leave(tenant: string, collection: string, id: string): Promise<void> {
+  /** Removes the record of a document that is marked as removed, with its earlier versions. One that was uploaded again meanwhile stays. */
+  async discard(tenant: string, collection: string, id: string): Promise<void> {
     await this.reindex(tenant, collection, id, (ids) => (ids.includes(id) ? ids.filter((one) => one !== id) : null));
+    const name = documentSetting(tenant, collection, id);
+    for (let attempt = 0; attempt < tries; attempt += 1) {
+      const stored = await this.state.settings.read(name);
+      if (!stored) return;
+      if (StoredDocument.parse(stored.value).status !== 'deleted') return this.enter(tenant, collection, id);
+      if (await this.state.settings.remove(name, stored.version)) return;
+    }
+    throw new Failure('SETTING_CHANGED', 'The document is being processed.');
   }
 
   private async reindex(

@@ -68,7 +68,8 @@ export class Documents {
     const record = await this.records.change(tenant, collection, id, (present) => {
       if (present && stands(present, embedder.id) && isDeepStrictEqual(present.metadata, metadata)) return null;
       const fresh = { status: 'queued', title: null, done: 0, total: null, problem: null, notices: [], embedder: null } as const;
-      const take = (present?.take ?? 0) + 1;
+      // No record of an earlier upload is kept once that is removed: the time tells its work and its events from those of this one.
+      const take = present ? present.take + 1 : now;
       const createdAt = present && present.status !== 'deleted' ? present.createdAt : now;
       return {
         id,
@@ -134,8 +135,8 @@ export class Documents {
   }
 
   /**
-   * Marks the document first, so that running work stops and removes what it wrote; then removes its chunks. A repeat removes them
-   * again. Throws COLLECTION_NOT_FOUND, DOCUMENT_NOT_FOUND, VECTORS_UNAVAILABLE.
+   * Marks the document first, so that running work stops and removes what it wrote; then removes its chunks, and the record at last: until then
+   * the request can be repeated. Throws COLLECTION_NOT_FOUND, DOCUMENT_NOT_FOUND, VECTORS_UNAVAILABLE.
    */
   async remove(tenant: string, collection: string, id: string): Promise<void> {
     const { vectors, embedder } = this.parts();
@@ -144,7 +145,7 @@ export class Documents {
     await this.mark(tenant, collection, id);
     await vectors.delete({ tenant, collection: documentsCollection(collection, embedder) }, { where: { document: id } });
     await this.state.caches.removeTagged(tenant, documentsTag);
-    await this.records.leave(tenant, collection, id);
+    await this.records.discard(tenant, collection, id);
     this.options.logger.info('document removed', { document: id });
   }
 
@@ -155,7 +156,7 @@ export class Documents {
     for (const id of ids) await this.mark(tenant, collection, id);
     await vectors.drop({ tenant, collection: documentsCollection(collection, embedder) });
     await this.state.caches.removeTagged(tenant, documentsTag);
-    for (const id of ids) await this.records.leave(tenant, collection, id);
+    for (const id of ids) await this.records.discard(tenant, collection, id);
   }
 
   private async mark(tenant: string, collection: string, id: string): Promise<void> {

@@ -216,7 +216,7 @@ describe('the input of the composer', () => {
     expect(findings(run, 0)).toBe('a passage of the first round');
   });
 
-  it('lists failed tasks unless a retry succeeded, and merges none of them as text', () => {
+  it('lists failed tasks with the arguments of their calls unless a retry succeeded, and merges none of them as text', () => {
     const failure = { code: 'PROVIDER_FAILED', message: 'down', retriable: true };
     const { failed, answers } = synthesis(
       runWith({
@@ -224,11 +224,18 @@ describe('the input of the composer', () => {
           a: settled(spec('r1', 'research', 'Alpha?'), 0, { status: 'error', failure }),
           b: settled(spec('r1', 'research', 'alpha'), 1, {}),
           c: settled(spec('x1', 'expert.general', 'beta'), 1, { status: 'error', failure, text: 'an apology' }),
+          e: settled({ ...spec('o1', 'mcp', 'Find the owner'), tool: 'clinic.find_owner', args: { name: 'Ada' } }, 1, {
+            status: 'error',
+            failure,
+          }),
           d: settled(spec('judge.gap', 'judge.gap', 'assess'), 1, { status: 'error', failure }),
         },
       }),
     );
-    expect(failed).toEqual([{ capability: 'expert.general', task: 'beta', reason: 'down' }]);
+    expect(failed).toEqual([
+      { capability: 'expert.general', task: 'beta', reason: 'down' },
+      { capability: 'mcp', task: 'Find the owner (name: Ada)', reason: 'down' },
+    ]);
     expect(answers).toEqual([]);
   });
 

@@ -3,6 +3,7 @@ import { actionKey, clientToolsRef, currentFacts, isExpert, isJudge, type TaskSt
 import { inputOfTask } from '../capabilities/declared.js';
 import { actionOf } from '../plan-rules.js';
 import { asAsked, languageAsked } from '../prompts/as-asked.js';
+import { askedText } from '../prompts/call-text.js';
 import { questionInFull } from '../prompts/follow-up.js';
 import { bounded, oneLine } from '../prompts/quoting.js';
 import { answerLabel } from '../prompts/rendering.js';
@@ -222,5 +223,5 @@ function failures(view: CommitteeView): Extract<TaskInput, { kind: 'synthesis' }
   const worked = new Set(tasks.filter((task) => task.result?.status === 'ok').map(what));
   return tasks
     .filter((task) => !isJudge(task) && task.again === undefined && task.result?.failure && !worked.has(what(task)))
-    .map((task) => ({ capability: task.spec.capability, task: task.spec.query ?? task.spec.task, reason: task.result!.failure!.message }));
+    .map((task) => ({ capability: task.spec.capability, task: askedText(task.spec), reason: task.result!.failure!.message }));
 }

@@ -3,6 +3,7 @@ import { currentFacts, type Verdict } from '@conclave/loop';
 import type { AskedJudge } from '../asks/asked-judge.js';
 import { synthesisQuestion } from '../asks/questions.js';
 import { asAsked } from '../prompts/as-asked.js';
+import { askedText } from '../prompts/call-text.js';
 import { compressQuestion, decideQuestion, evaluateQuestion, prepareQuestion } from './asks.js';
 import { offeredBy, optionsOf } from './options.js';
 import { currentStep, doneOf, lastStep, mayAsk, proposing, roundOf, seenBy, stepTasks, type Own, type ReasoningView } from './own.js';
@@ -152,7 +153,7 @@ const synthesis: AskedJudge<Own> = {
       thinking: own.memory || null,
       failed: stepTasks(view).flatMap(([, { spec, result }]) =>
         result?.failure && result.status !== 'cancelled'
-          ? [{ capability: spec.tool ?? spec.capability, task: spec.task, reason: result.failure.message }]
+          ? [{ capability: spec.tool ?? spec.capability, task: askedText({ ...spec, query: null }), reason: result.failure.message }]
           : [],
       ),
       openGap: run.ending && run.ending.outcome !== 'completed' ? run.gap || null : null,

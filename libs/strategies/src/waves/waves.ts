@@ -6,7 +6,7 @@ import { ledgerAnswer } from '../committee/ledger.js';
 import { initialOwn } from '../committee/own.js';
 import { actionOf } from '../plan-rules.js';
 import { asAsked } from '../prompts/as-asked.js';
-import { callText } from '../prompts/call-text.js';
+import { askedText } from '../prompts/call-text.js';
 import { waveAsk } from './wave-ask.js';
 import { optionsOf, WaveContent, waveFaults, WavesOptions, type KnownCall, type WaveAsked } from './wave-plan.js';
 
@@ -84,13 +84,8 @@ function failedCalls(view: WavesView): Extract<TaskInput, { kind: 'synthesis' }>
   const failed = new Map<string, { capability: string; task: string; reason: string }>();
   for (const task of all) {
     const { spec, result } = task;
-    const args = callText(spec.args ?? {});
     if (result?.failure && !worked.has(key(task)))
-      failed.set(key(task), {
-        capability: spec.capability,
-        task: args === '' ? spec.task : `${spec.task} (${args})`,
-        reason: result.failure.message,
-      });
+      failed.set(key(task), { capability: spec.capability, task: askedText(spec), reason: result.failure.message });
   }
   return [...failed.values()];
 }

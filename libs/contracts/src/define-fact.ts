@@ -1,5 +1,9 @@
 import * as z from 'zod';
+import type { RequestedTask } from './fact-values.js';
 import type { EngineEntry } from './run-stream.js';
+
+/** What the tasks of a run were asked, by id, as far as the facts before have said it. */
+export type AskedTasks = ReadonlyMap<string, RequestedTask>;
 
 /**
  * A kind of fact that a step of the engine can establish: one line about it, its members, a sentence for readers of the run, and its
@@ -9,7 +13,10 @@ export interface FactSpec<K extends string, S extends z.ZodType> {
   readonly kind: K;
   readonly doc: string;
   readonly schema: S;
-  sentence(fact: z.infer<S>): string;
+  /** `asked` is empty for a reader who has only this fact. */
+  sentence(fact: z.infer<S>, asked: AskedTasks): string;
+  /** Whether lists for people leave it out, because the facts around it say the same. */
+  quiet?(fact: z.infer<S>): boolean;
   /** The visible part, as entries of the run stream; none if absent. */
   entries?(fact: z.infer<S>): readonly EngineEntry[];
 }
@@ -19,11 +26,15 @@ export const defineFact = <K extends string, M extends z.ZodRawShape>(
   kind: K,
   doc: string,
   members: M,
-  sentence: (fact: z.infer<z.ZodObject<M>>) => string,
+  sentence: (fact: z.infer<z.ZodObject<M>>, asked: AskedTasks) => string,
   entries?: (fact: z.infer<z.ZodObject<M>>) => readonly EngineEntry[],
+  quiet?: (fact: z.infer<z.ZodObject<M>>) => boolean,
 ) => {
   const schema = z.object({ kind: z.literal(kind), ...members });
-  return { kind, doc, schema, sentence, ...(entries ? { entries } : {}) } as unknown as FactSpec<K, typeof schema>;
+  return { kind, doc, schema, sentence, ...(entries ? { entries } : {}), ...(quiet ? { quiet } : {}) } as unknown as FactSpec<
+    K,
+    typeof schema
+  >;
 };
 
 /** Longest result text in the run stream, in characters. */

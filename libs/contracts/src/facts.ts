@@ -1,16 +1,19 @@
 import * as z from 'zod';
-import { bounded, counted, defineFact, duration, local, shownText, type FactSpec } from './define-fact.js';
+import { bounded, counted, defineFact, local, shownText, type AskedTasks, type FactSpec } from './define-fact.js';
 import { PlanCreated, PlanRequested } from './events/plan.js';
 import { Allowance, ResultReady } from './events/task.js';
 import { Draft, Ending, Reading, RefusedWhy, refusals, Rubric, RequestedTask } from './fact-values.js';
-import { assessed, doing, madeBy, saying } from './fact-wording.js';
+import { assessed, commandText, decided, noted, planTaken, runEnded, runStarted, saying } from './fact-wording.js';
 import { RunId } from './ids.js';
 import type { EngineEntry } from './run-stream.js';
 import { StageCode } from './stages.js';
 import { stateSetAside } from './state-set-aside.js';
 import { strategyFailed } from './strategy-failed.js';
+import { taskAdmitted, taskOpened, taskRefused, taskSettled } from './task-wording.js';
 import { ThoughtCode } from './thoughts.js';
 import { AwaitedCalls, ClientEvidence, FailureNote, RuleId, Timestamp, Usage } from './values.js';
+
+const told = { plan: 'the plan', noPlan: 'the missing plan', result: 'a result', decided: 'the decision', command: 'a command' } as const;
 
 export const factSpecs = [
   defineFact(
@@ -23,8 +26,7 @@ export const factSpecs = [
       round: z.string().optional().describe('what the strategy calls a round, such as `wave`'),
       request: PlanRequested.schema,
     },
-    ({ request, strategy, maxRounds, round }) =>
-      `The run began with the strategy ${strategy} and up to ${counted(maxRounds, round ?? 'round')}: ${bounded(request.goal, shownText)}`,
+    (fact) => runStarted(fact),
     ({ request, strategy, maxRounds, round }) => [
       { kind: 'run.started', template: request.template.id, strategy, maxRounds, ...(round ? { round } : {}), question: request.goal },
     ],
@@ -33,7 +35,7 @@ export const factSpecs = [
     'StrategyChosen',
     'The strategy that decides from here on.',
     { strategy: z.string() },
-    ({ strategy }) => `The strategy ${strategy} decides.`,
+    ({ strategy }) => `The strategy ${strategy} decides from here on.`,
   ),
   strategyFailed,
   stateSetAside,
@@ -62,21 +64,16 @@ export const factSpecs = [
       gap: z.string(),
       round: z.string().optional().describe('what the strategy calls a round, such as `wave`'),
     },
-    ({ epoch, gap, round }) =>
-      gap && !round
-        ? `Plan ${epoch} is awaited for what is missing: ${gap}`
-        : `Plan ${epoch} is awaited${round ? `, of the ${epoch === 0 ? 'first' : 'next'} ${round}` : ''}.`,
+    ({ epoch, gap, forbidTried }) =>
+      `The planner was asked for plan ${epoch}${gap ? ', for what is missing' : ''}${forbidTried ? ', without what was tried before' : ''}.`,
     ({ epoch, replan, max, gap, round }) => [
       replan
         ? { kind: 'replanning', iteration: epoch, max, gap, ...(round ? { round } : {}) }
         : { kind: 'planning', epoch, iteration: 0, max },
     ],
   ),
-  defineFact(
-    'PlanTaken',
-    'A plan was taken.',
-    { epoch: z.int(), by: z.enum(['planner', 'engine']), plan: PlanCreated.schema },
-    ({ epoch, by, plan }) => `Plan ${epoch}${madeBy(by, plan)}, was accepted, with ${counted(plan.tasks.length, 'task')}.`,
+  defineFact('PlanTaken', 'A plan was taken.', { epoch: z.int(), by: z.enum(['planner', 'engine']), plan: PlanCreated.schema }, (fact) =>
+    planTaken(fact),
   ),
   defineFact(
     'PlanRefused',
@@ -96,14 +93,14 @@ export const factSpecs = [
     'UsageCounted',
     'A late result is counted and changes nothing else.',
     { of: z.string(), attempt: z.int(), usage: Usage },
-    ({ of, usage }) => `${local(of)} arrived too late; its cost is counted: ${counted(usage.calls, 'call')}.`,
+    ({ of, usage }) =>
+      `The result of ${local(of)} arrived too late and changes nothing; its cost is counted: ${counted(usage.calls, 'model call')}.`,
   ),
   defineFact(
     'TaskAdmitted',
     'A task belongs to the run. It may still wait for others.',
     { ref: z.string(), epoch: z.int(), helper: z.boolean().describe('outside the round'), taskClass: z.string(), wish: RequestedTask },
-    ({ ref, wish }) =>
-      `Task ${local(ref)} (${wish.spec.capability}) was admitted: ${bounded(wish.spec.task, shownText)}${doing(wish.spec)}`,
+    (fact) => taskAdmitted(fact),
   ),
   defineFact(
     'TaskOpened',
@@ -118,19 +115,18 @@ export const factSpecs = [
       stream: z.enum(['live', 'held']),
       composes: z.boolean(),
     },
-    ({ ref, capability, allowance: { calls } }) =>
-      `Task ${local(ref)} (${capability}) went out${calls > 0 ? ` and may make ${counted(calls, 'model call')}` : ''}.`,
+    (fact) => taskOpened(fact),
     ({ ref, capability, taskClass, stream, composes }) => [
       { kind: 'task.dispatched', taskId: ref, capability, taskClass },
       ...(composes ? [{ kind: 'composing' as const, taskId: ref, stream }] : []),
     ],
   ),
-  defineFact('TaskStarted', 'A worker has begun the task.', { ref: z.string() }, ({ ref }) => `Task ${local(ref)} has started.`),
+  defineFact('TaskStarted', 'A worker has begun the task.', { ref: z.string() }, ({ ref }) => `Task ${local(ref)} was begun by a worker.`),
   defineFact(
     'TaskRefused',
     'A task ended without being dispatched.',
     { ref: z.string(), capability: z.string(), why: RefusedWhy, at: Timestamp },
-    ({ ref, why }) => `Task ${local(ref)}: ${refusals[why]}`,
+    (fact, asked) => taskRefused(fact, asked),
     ({ ref, capability, why }) =>
       why === 'cancelled'
         ? []
@@ -159,8 +155,7 @@ export const factSpecs = [
       text: z.string().describe('what it says, in short'),
       result: ResultReady.schema,
     },
-    ({ ref, capability, result, facts, text }) =>
-      `Task ${local(ref)} (${capability}) ended ${result.status} after ${duration(result.durationMs)}${facts > 0 ? ` with ${counted(facts, 'new fact')}` : ''}${saying(result.failure?.message ?? text)}`,
+    (fact, asked) => taskSettled(fact, asked),
     ({ ref, capability, result, facts, text }) => [
       {
         kind: 'task.settled',
@@ -195,15 +190,18 @@ export const factSpecs = [
         .optional()
         .describe('content of the plan'),
     },
-    ({ hook, plan }) => `The strategy was asked what follows (${hook})${plan ? `: ${counted(plan.tasks.length, 'task')}` : ''}.`,
+    ({ hook, plan }) =>
+      plan?.says ? `The planner says of plan ${plan.epoch}${saying(plan.says)}` : `The strategy was told of ${told[hook]}.`,
     ({ plan }) => (plan ? [{ kind: 'plan.ready', ...plan }] : []),
+    // What the strategy answers are the facts that follow, and what the planner says is in the plan.
+    () => true,
   ),
   defineFact(
     'RoundClosed',
     'The tasks since the last decision have their outcomes.',
     { epoch: z.int(), failed: z.boolean(), newFacts: z.int(), planSummary: z.string(), findings: z.string() },
     ({ epoch, failed, newFacts }) =>
-      `Round ${epoch} is closed${failed ? ': everything in it failed' : ` with ${counted(newFacts, 'new fact')}`}.`,
+      `A round of plan ${epoch} is closed${failed ? ' and counts as failed,' : ''} with ${counted(newFacts, 'new fact')}.`,
   ),
   defineFact(
     'Assessed',
@@ -235,14 +233,17 @@ export const factSpecs = [
       sentence: z.string(),
       at: Timestamp,
     },
-    ({ rule, sentence }) => `${rule}: ${sentence}`,
+    (fact) => decided(fact),
     ({ epoch, rule, sentence }) => [{ kind: 'decided', epoch, rule, sentence }],
   ),
   defineFact(
     'Finishing',
     'The run will end in this way, and its answer is being written.',
     { ending: Ending },
-    ({ ending }) => `The run is finishing: ${ending.reason}`,
+    ({ ending }) => `The run begins to end as ${ending.outcome}: ${ending.reason}`,
+    undefined,
+    // The decision before it says why, and the end itself how.
+    () => true,
   ),
   defineFact(
     'QuestionAsked',
@@ -269,13 +270,13 @@ export const factSpecs = [
     'CommandQueued',
     'A command waits for the strategy.',
     { seq: z.int(), command: z.record(z.string(), z.unknown()) },
-    ({ seq }) => `Command ${seq} is waiting.`,
+    ({ seq, command }) => `Command ${seq} (${String(command['name'])}) waits for the strategy${saying(commandText(command))}`,
   ),
   defineFact(
     'CommandApplied',
     'A command took effect.',
     { seq: z.int(), name: z.string(), epoch: z.int(), at: Timestamp, text: z.string().optional(), evidence: ClientEvidence.optional() },
-    ({ name, seq }) => `Command ${seq} (${name}) was applied.`,
+    ({ name, seq, evidence }) => `Command ${seq} (${name}) was applied${evidence ? ', with results of the tools of the client' : ''}.`,
     ({ seq, name, epoch }) => [{ kind: 'command.applied', seq, name, epoch }],
   ),
   defineFact(
@@ -303,7 +304,7 @@ export const factSpecs = [
       taskId: z.string().nullable().optional(),
       detail: z.string().nullable().optional(),
     },
-    ({ text, data }) => text ?? `The strategy notes ${bounded(JSON.stringify(data ?? {}), shownText)}.`,
+    (fact) => noted(fact),
     ({ code, stage, text, taskId, detail }) => [
       ...(stage ? [{ kind: 'stage' as const, code: stage, text: text ?? '' }] : []),
       ...(code ? [{ kind: 'thought' as const, code, taskId: taskId ?? null, text: text ?? '', detail: detail ?? null }] : []),
@@ -321,7 +322,7 @@ export const factSpecs = [
       summary: z.string(),
       durationMs: z.int().nonnegative().describe('of the step and its evaluation'),
     },
-    ({ ref, mean, quality, summary }) => `Step ${local(ref)} is ${quality} (${mean}): ${bounded(summary, shownText)}`,
+    ({ ref, mean, quality, summary }) => `Step ${local(ref)} is ${quality} (${mean} of 5): ${bounded(summary, shownText)}`,
     ({ ref, mean, quality, summary }) => [
       {
         kind: 'thought',
@@ -337,13 +338,13 @@ export const factSpecs = [
     'MemoryReplaced',
     'A reply replaced the working memory.',
     { by: z.string().describe('phase whose reply it was'), text: z.string() },
-    ({ by, text }) => `The working memory was replaced by ${by}: ${counted(text.length, 'character')}.`,
+    ({ by, text }) => `The ${by} replaced the working memory${saying(text)}`,
   ),
   defineFact(
     'MemoryCompressed',
     'The working memory was shortened to the essential.',
     { text: z.string(), before: z.int().nonnegative().describe('characters before') },
-    ({ text, before }) => `The working memory was compressed from ${before} to ${counted(text.length, 'character')}.`,
+    ({ text, before }) => `The working memory was compressed from ${before} to ${counted(text.length, 'character')}${saying(text)}`,
   ),
   defineFact(
     'RunEnded',
@@ -357,7 +358,7 @@ export const factSpecs = [
       openCalls: z.int().describe('plans that were awaited and did not come, and tasks whose workers had not answered'),
       failure: FailureNote.nullable(),
     },
-    ({ ending }) => `The run ended ${ending.outcome}: ${ending.reason}`,
+    (fact) => runEnded(fact),
     ({ ending, answer, usage, rounds, failure }) => [
       {
         kind: 'run.completed',
@@ -381,8 +382,11 @@ const byKind = new Map<string, FactSpec<string, z.ZodType>>(
   factSpecs.map((spec) => [spec.kind, spec as unknown as FactSpec<string, z.ZodType>]),
 );
 
-/** One line for readers of a run's history. */
-export const factSentence = (fact: RunFact): string => byKind.get(fact.kind)!.sentence(fact);
+/** One line for readers of a run's history. `asked`: what its tasks were asked, of which the line of a failure reminds. */
+export const factSentence = (fact: RunFact, asked: AskedTasks = new Map()): string => byKind.get(fact.kind)!.sentence(fact, asked);
+
+/** Whether a list for people leaves the fact out: the facts around it say the same. */
+export const isQuiet = (fact: RunFact): boolean => byKind.get(fact.kind)!.quiet?.(fact) ?? false;
 
 /** The entries of a fact in the run stream. */
 export const factEntries = (fact: RunFact): readonly EngineEntry[] => byKind.get(fact.kind)!.entries?.(fact) ?? [];

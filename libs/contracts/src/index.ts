@@ -77,8 +77,8 @@ export {
   TimerFired,
 } from './events/index.js';
 export { Draft, Ending, Reading, type RefusedWhy, refusals, Rubric, RequestedTask } from './fact-values.js';
-export { bounded, counted } from './define-fact.js';
-export { factEntries, type FactKind, type FactOf, factSentence, factSpecs, readFact, type RunFact } from './facts.js';
+export { type AskedTasks, bounded, counted } from './define-fact.js';
+export { factEntries, type FactKind, type FactOf, factSentence, factSpecs, isQuiet, readFact, type RunFact } from './facts.js';
 export { Failure, isOutage, isUpstreamOutage } from './failure.js';
 export { denials, type FailureCode, failures } from './failures.js';
 export {

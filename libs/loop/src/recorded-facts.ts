@@ -1,4 +1,12 @@
-import { factSentence, readFact, type RunFact, type StepRecorded } from '@conclave/contracts';
+import {
+  factSentence,
+  isQuiet,
+  readFact,
+  type RequestedTask,
+  type RunFact,
+  type RunFactList,
+  type StepRecorded,
+} from '@conclave/contracts';
 
 /** Fact members that a step copies from its input, by kind of fact. */
 const bodies: Readonly<Partial<Record<RunFact['kind'], string>>> = {
@@ -36,14 +44,26 @@ export const restoredFacts = ({ facts, input, request }: TakenIn & { readonly fa
     return readFact(stored);
   });
 
-/** Kind and sentence of each fact of a recorded step; if this version cannot read them, a single entry that says so. */
+/** One fact for readers, with its step and the time of it. */
+type ToldFact = RunFactList['data'][number];
+
+/**
+ * Every fact of consecutive steps in order, from the first step on. A step that this version cannot read is one entry that says so.
+ */
 export function toldFacts(
-  step: Pick<StepRecorded['data'], 'input' | 'request' | 'facts'>,
-): readonly { readonly kind: string; readonly sentence: string }[] {
-  try {
-    return restoredFacts(step).map((fact) => ({ kind: fact.kind, sentence: factSentence(fact) }));
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return [{ kind: 'unreadable', sentence: `Its ${step.facts.length} facts cannot be read by this version: ${why}` }];
-  }
+  steps: readonly Pick<StepRecorded['data'], 'version' | 'now' | 'input' | 'request' | 'facts'>[],
+): readonly ToldFact[] {
+  const asked = new Map<string, RequestedTask>();
+  return steps.flatMap((step) => {
+    const at = { step: step.version, at: step.now };
+    try {
+      return restoredFacts(step).map((fact) => {
+        if (fact.kind === 'TaskAdmitted') asked.set(fact.ref, fact.wish);
+        return { ...at, kind: fact.kind, sentence: factSentence(fact, asked), ...(isQuiet(fact) ? { quiet: true } : {}) };
+      });
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      return [{ ...at, kind: 'unreadable', sentence: `Its ${step.facts.length} facts cannot be read by this version: ${why}` }];
+    }
+  });
 }

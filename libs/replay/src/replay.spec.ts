@@ -122,7 +122,7 @@ describe('a replay under changed code', () => {
       version: 4,
       differs: ['facts', 'outputs', 'hash'],
       recorded: { fact: expect.stringContaining('judge.gap'), outputs: [{ id: `${runId}/0/judge.gap` }] },
-      now: { fact: expect.stringContaining('Round 0 is closed') },
+      now: { fact: expect.stringContaining('A round of plan 0 is closed') },
     });
     expect(replay(runId, steps, under(easier))).toEqual(result);
   });

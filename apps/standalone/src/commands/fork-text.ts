@@ -21,8 +21,8 @@ export interface ComparedFact {
 
 /** Facts that follow the shared step, as one list: the longest common part, with what only one of the runs has between. */
 export function comparedFacts({ step, originalFacts, forkFacts }: ForkedPair): readonly ComparedFact[] {
-  const a = originalFacts.filter((fact) => fact.step > step);
-  const b = forkFacts.slice(forkFacts.findLastIndex(({ kind }) => kind === 'RunForked') + 1);
+  const a = originalFacts.filter((fact) => fact.step > step && !fact.quiet);
+  const b = forkFacts.slice(forkFacts.findLastIndex(({ kind }) => kind === 'RunForked') + 1).filter(({ quiet }) => !quiet);
   const same = (i: number, j: number): boolean => untimed(a[i]!) === untimed(b[j]!);
   // common[i][j]: length of the longest common part of a from i on and b from j on.
   const common = Array.from({ length: a.length + 1 }, () => new Array<number>(b.length + 1).fill(0));
@@ -47,8 +47,9 @@ export function comparedFacts({ step, originalFacts, forkFacts }: ForkedPair): r
   return told;
 }
 
-/** A fact without how long it took, which differs each time. */
-const untimed = ({ kind, sentence }: ToldFact): string => `${kind} ${sentence.replace(/ after [\d.]+ m?s\b/, '')}`;
+/** A fact without how long it took and without the ids of child runs, which differ each time. */
+const untimed = ({ kind, sentence }: ToldFact): string =>
+  `${kind} ${sentence.replace(/ after [\d.]+ m?s\b/, '').replace(/\brun_[A-Za-z0-9]+~/g, '~')}`;
 
 /** Both runs side by side: how they ended, what they cost, which facts differ, both answers. */
 export function forkText(pair: ForkedPair): string {

@@ -45,7 +45,7 @@ beforeAll(async () => {
   const client = (await findGateway(load()))!;
   original = await client.run((await client.list()).data[0]!.id);
   const { data } = await client.facts(original.id);
-  step = data.find(({ sentence }) => sentence.startsWith('D9'))!.step;
+  step = data.find(({ sentence }) => sentence.startsWith('By rule D9,'))!.step;
   await running.close();
 });
 afterAll(() => rmSync(home, { recursive: true, force: true }));
@@ -98,7 +98,7 @@ describe('the comparison', () => {
     return { ...original, id, answer, usage: { ...original.usage, total: usage } };
   };
 
-  it('aligns the facts of both, whatever their durations, and marks facts that only one has', () => {
+  it('aligns the facts of both, whatever their durations and child runs, and marks facts that only one has', () => {
     const pair = {
       step: 2,
       original: view('run_a', 'Brest.', 9),
@@ -106,13 +106,25 @@ describe('the comparison', () => {
         ...view('run_b', 'Paris.', 8),
         fork: { of: 'run_a', step: 2, before: { ...original.usage.total, calls: 4, prompt: 40, completion: 0 } },
       },
-      originalFacts: [fact(1, 'shared'), fact(3, 'a'), fact(4, 'Task r ended ok after 1.2 s.'), fact(5, 'c')],
-      forkFacts: [fact(1, 'shared'), fact(1, 'forked', 'RunForked'), fact(1, 'b'), fact(2, 'Task r ended ok after 7 ms.'), fact(3, 'd')],
+      originalFacts: [
+        fact(1, 'shared'),
+        fact(3, 'a'),
+        fact(4, 'Task r (run run_a~0.r) ended ok after 1.2 s.'),
+        { ...fact(4, 'said twice'), quiet: true },
+        fact(5, 'c'),
+      ],
+      forkFacts: [
+        fact(1, 'shared'),
+        fact(1, 'forked', 'RunForked'),
+        fact(1, 'b'),
+        fact(2, 'Task r (run run_b~0.r) ended ok after 7 ms.'),
+        fact(3, 'd'),
+      ],
     };
     expect(comparedFacts(pair).map(({ sign, step: at, sentence }) => `${sign}${at} ${sentence}`)).toEqual([
       '-3 a',
       '+1 b',
-      ' 4 Task r ended ok after 1.2 s.',
+      ' 4 Task r (run run_a~0.r) ended ok after 1.2 s.',
       '-5 c',
       '+3 d',
     ]);

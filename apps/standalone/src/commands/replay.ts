@@ -13,7 +13,7 @@ import {
 } from '@conclave/replay';
 import { exitCodes } from './ask.js';
 import { timelineOf } from './replay-timeline.js';
-import { factLines, factsOnLog } from './run-facts.js';
+import { factHead, factLines, factsOnLog } from './run-facts.js';
 
 export interface ReplayCommand {
   readonly loaded: Loaded;
@@ -44,9 +44,11 @@ export async function replayCommand({ loaded, runId, recorded, facts = false, ou
 }
 
 async function show({ log, topics, where }: OpenedLog, runId: string, facts: boolean, out: ReplayCommand['out']): Promise<number> {
-  const lines = facts ? factLines(await factsOnLog(log, runId)) : await timelineOf(log, topics, runId);
+  const told = facts ? await factsOnLog(log, runId) : null;
+  const lines = told ? factLines(told) : await timelineOf(log, topics, runId);
   if (lines.length === 0) throw new Failure('RUN_NOT_FOUND', `Looked in ${where}.`);
-  out.write(`${runId} in ${where}: ${lines.length} ${facts ? 'facts' : 'records'}\n`);
+  const place = `${runId} in ${where}`;
+  out.write(`${told ? factHead(place, told) : `${place}: ${lines.length} records`}\n`);
   for (const line of lines) out.write(`${line}\n`);
   return exitCodes.answered;
 }

@@ -11,13 +11,24 @@ export async function factsOnLog(log: Pick<EventLog, 'read'>, runId: string): Pr
   for await (const { event } of log.read('audit', { keys: [runId] }))
     if (event?.type === 'StepRecorded' && event.runId === runId)
       steps.set((event as StepRecorded).data.version, (event as StepRecorded).data);
-  const ordered = [...steps.values()].sort((a, b) => a.version - b.version);
-  return ordered.flatMap((step) => toldFacts(step).map((fact) => ({ step: step.version, at: step.now, ...fact })));
+  return toldFacts([...steps.values()].sort((a, b) => a.version - b.version));
 }
 
-/** One line for each fact: time since the first step, number of the step, and sentence. */
+/** Characters of a line: an instruction, its call and what came of it. */
+const longest = 800;
+
+/** What a list of facts begins with. */
+export function factHead(where: string, facts: readonly ToldFact[]): string {
+  const left = facts.filter(({ quiet }) => quiet).length;
+  const without = left === 0 ? '' : `, without ${left} that say nothing by themselves`;
+  return `${where}: ${facts.length - left} facts${without}. 0/x1 is the task x1 of plan 0.`;
+}
+
+/** One line for each fact that says something by itself: time since the first step, number of the step, and sentence. */
 export const factLines = (facts: readonly ToldFact[]): readonly string[] =>
-  facts.map(
-    ({ step, at, sentence }) =>
-      `${`+${((at - facts[0]!.at) / 1000).toFixed(3)} s`.padStart(12)}  step ${String(step).padEnd(4)}  ${short(sentence, 400)}`,
-  );
+  facts
+    .filter(({ quiet }) => !quiet)
+    .map(
+      ({ step, at, sentence }) =>
+        `${`+${((at - facts[0]!.at) / 1000).toFixed(3)} s`.padStart(12)}  step ${String(step).padEnd(4)}  ${short(sentence, longest)}`,
+    );

@@ -84,11 +84,15 @@ describe('conclave run', () => {
     const { code, text } = await shown(runId, false, true);
     expect(code).toBe(0);
     const [head, ...lines] = text.trimEnd().split('\n');
-    expect(head).toMatch(new RegExp(`^${runId} in the data folder .*: ${lines.length} facts$`));
-    expect(lines[0]).toMatch(/^ +\+0\.000 s {2}step 1 +The run began with the strategy agentic and up to 4 rounds: /);
-    expect(lines.filter((line) => line.includes('was admitted: ')).length).toBeGreaterThan(3);
-    expect(lines.filter((line) => / {2}D9: /.test(line))).toHaveLength(1);
-    expect(lines.at(-1)).toMatch(/ {2}The run ended completed: /);
+    expect(head).toMatch(
+      new RegExp(
+        `^${runId} in the data folder .*: ${lines.length} facts, without \\d+ that say nothing by themselves\\. 0/x1 is the task x1 of plan 0\\.$`,
+      ),
+    );
+    expect(lines[0]).toMatch(/^ +\+0\.000 s {2}step 1 +The run began for .* with the template .*, whose strategy makes up to 4 rounds: /);
+    expect(lines.filter((line) => line.includes('was added')).length).toBeGreaterThan(3);
+    expect(lines.filter((line) => /By rule D9, the run plans again: /.test(line))).toHaveLength(1);
+    expect(lines.at(-1)).toMatch(/ {2}The run ended as completed: .* Its answer: /);
     const steps = lines.map((line) => Number(/step (\d+)/.exec(line)![1]));
     expect(steps).toEqual([...steps].sort((a, b) => a - b));
     await expect(shown('run_unknown000', false, true)).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });

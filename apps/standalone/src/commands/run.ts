@@ -5,7 +5,7 @@ import type { Loaded } from '@conclave/platform';
 import { exitCodes } from './ask.js';
 import { GatewayRefusal, type GatewayClient } from './gateway-client.js';
 import { replayCommand } from './replay.js';
-import { factLines } from './run-facts.js';
+import { factHead, factLines } from './run-facts.js';
 import { findGateway } from './running-gateway.js';
 import { printRun } from './runs.js';
 
@@ -37,7 +37,7 @@ export async function runCommand(command: RunCommand): Promise<number> {
   if (command.facts) {
     const { data } = await client.facts(runId);
     if (command.json) out.write(`${JSON.stringify(data, null, 2)}\n`);
-    else for (const line of [`${runId}: ${data.length} facts`, ...factLines(data)]) out.write(`${line}\n`);
+    else for (const line of [factHead(runId, data), ...factLines(data)]) out.write(`${line}\n`);
     return exitCodes.answered;
   }
   if (command.json) {

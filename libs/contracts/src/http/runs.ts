@@ -78,6 +78,7 @@ export const RunFactList = z.object({
         at: Timestamp.describe('time of the step'),
         kind: z.string(),
         sentence: z.string(),
+        quiet: z.boolean().optional().describe('true if lists for people leave it out, because the facts around it say the same'),
       }),
     )
     .describe('in order'),

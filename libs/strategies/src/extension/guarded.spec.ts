@@ -114,7 +114,7 @@ describe('a strategy of an extension that does what no run can follow', () => {
       ...{ outcome: 'failed', reasonCode: 'strategy_failed', reason: expect.stringContaining(words) },
       failure: { code: 'STRATEGY_FAILED', message: expect.stringContaining('The strategy "written" failed in `') },
     });
-    expect(run.facts.map(factSentence).filter((sentence) => sentence.includes(words))).toHaveLength(2);
+    expect(run.facts.map((fact) => factSentence(fact)).filter((sentence) => sentence.includes(words))).toHaveLength(2);
   });
 
   it('can still be read, and folded from its facts, with the same code', () => {

@@ -34,7 +34,7 @@ export function forkScenarios(system: () => System, hops: TwoHops): void {
       .answer(['The first answer.']);
     const { body } = await startRun(url(), { model: 'conclave', input: s.question });
     const original = await runEnd(url(), body.id);
-    const step = (await facts(original.id)).find(({ sentence }) => sentence.startsWith('D9'))!.step;
+    const step = (await facts(original.id)).find(({ sentence }) => sentence.startsWith('By rule D9,'))!.step;
     return { s, original, step };
   }
 

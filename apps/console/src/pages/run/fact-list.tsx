@@ -18,6 +18,7 @@ export function FactList({ runId, ended }: { readonly runId: string; readonly en
     queryFn: ({ signal }) => api.get<RunFactList>(`/v1/runs/${encodeURIComponent(runId)}/facts`, signal),
     enabled: isOpen,
   });
+  const facts = data?.data.filter(({ quiet }) => !quiet) ?? [];
   return (
     <details className="panel run-facts" onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
       <summary>
@@ -27,7 +28,7 @@ export function FactList({ runId, ended }: { readonly runId: string; readonly en
       {data && (
         <>
           <ol className="run-fact-lines" aria-label="Facts">
-            {data.data.slice(0, lines).map(({ step, at, kind, sentence }, n) => (
+            {facts.slice(0, lines).map(({ step, at, kind, sentence }, n) => (
               <li key={n} data-fact={kind}>
                 <span className="quiet figure">
                   {step} · <Moment at={at} precise />
@@ -36,9 +37,9 @@ export function FactList({ runId, ended }: { readonly runId: string; readonly en
               </li>
             ))}
           </ol>
-          {data.data.length > lines && (
+          {facts.length > lines && (
             <button type="button" className="button" onClick={() => setLines(lines + linesAtOnce)}>
-              Show more of {counted(data.data.length, 'fact')}
+              Show more of {counted(facts.length, 'fact')}
             </button>
           )}
         </>

@@ -29,7 +29,7 @@ export class Forks {
     return {
       object: 'list',
       runId,
-      data: steps.flatMap((step) => toldFacts(step).map((fact) => ({ step: step.version, at: step.now, ...fact }))),
+      data: [...toldFacts(steps)],
     };
   }
 

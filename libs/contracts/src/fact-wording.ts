@@ -42,17 +42,18 @@ const shownPlan = 600;
 /** Values of any shape in one line, such as `quality = partial, missing = ["the year"]`. */
 export const listed = (values: Readonly<Record<string, unknown>>): string =>
   Object.entries(values)
-    .filter(([, value]) => value !== undefined)
+    .filter(([, value]) => value !== undefined && JSON.stringify(value) !== '{}')
     .map(([name, value]) => `${name} = ${typeof value === 'string' ? value : value === null ? 'none' : JSON.stringify(value)}`)
     .join(', ');
 
 /** From where a plan came, behind its number. */
 function madeBy({ by, plan: { fallback, cached, usage, reAsks } }: TakenPlan): string {
   if (cached) return ', from the plan cache,';
-  if (fallback) return ', which replaces a plan of the planner because none was usable,';
+  const calls = ` in ${counted(usage.calls, 'model call')},`;
+  if (fallback) return `, which replaces a plan of the planner because none was usable${usage.calls > 0 ? calls : ','}`;
   if (by === 'engine') return ', from the strategy itself,';
   if (usage.calls === 0) return ', from the planner without asking a model,';
-  return reAsks > 0 ? `, from the planner, which was asked again ${counted(reAsks, 'time')},` : ', from the planner,';
+  return `, from the planner${reAsks > 0 ? `, which was asked again ${counted(reAsks, 'time')},` : ''}${calls}`;
 }
 
 /** A plan with what its planner says beside the tasks. */

@@ -29,6 +29,9 @@ describe('the sentence of a fact', () => {
     expect(admitted({ tool: 'clinic.find_owner', args: { name: 'Ada' } })).toBe(
       'Task 0/o1 (mcp) was added: Find the owner (clinic.find_owner {"name":"Ada"})',
     );
+    expect(admitted({ task: 'Call clinic.find_owner', tool: 'clinic.find_owner', args: { id: 7 } })).toMatch(
+      /: Call clinic\.find_owner \(\{"id":7\}\)$/,
+    );
     expect(admitted({ args: { name: 'Ada' } })).toMatch(/: Find the owner \(\{"name":"Ada"\}\)$/);
     expect(admitted({ capability: 'research', query: 'owner of Rex' })).toMatch(/: Find the owner \(search "owner of Rex"\)$/);
     expect(admitted({ query: 'Find the owner' })).toMatch(/: Find the owner$/);
@@ -43,17 +46,17 @@ describe('the sentence of a fact', () => {
   });
 
   it('says where a plan came from, and what its planner says beside the tasks', () => {
-    expect(taken('planner', {})).toBe('Plan 2, from the planner, was accepted with 2 tasks.');
+    expect(taken('planner', {})).toBe('Plan 2, from the planner in 1 model call, was accepted with 2 tasks.');
     expect(taken('planner', { usage: { calls: 0 } })).toContain('from the planner without asking a model');
-    expect(taken('planner', { reAsks: 1 })).toContain('which was asked again 1 time');
-    expect(taken('planner', { fallback: true })).toContain('because none was usable');
+    expect(taken('planner', { reAsks: 1 })).toContain('from the planner, which was asked again 1 time, in 1 model call, was');
+    expect(taken('planner', { fallback: true })).toContain('because none was usable in 1 model call, was');
     expect(taken('planner', { cached: true })).toContain('from the plan cache');
     expect(taken('engine', {})).toContain('from the strategy itself');
     expect(taken('planner', { signals: ['words:4'], safety: ['medicine'] })).toMatch(
       / and the level moderate, where .* harm \(medicine\)\.$/,
     );
-    expect(taken('planner', { tasks: [], content: { status: 'done', reasoning: 'Both days are known.', hint: null } })).toBe(
-      'Plan 2, from the planner, was accepted: status = done, reasoning = Both days are known., hint = none',
+    expect(taken('planner', { tasks: [], content: { status: 'done', slots: {}, reasoning: 'Both days are known.', hint: null } })).toBe(
+      'Plan 2, from the planner in 1 model call, was accepted: status = done, reasoning = Both days are known., hint = none',
     );
   });
 
@@ -63,6 +66,12 @@ describe('the sentence of a fact', () => {
       'Task 0/o1 (mcp) succeeded after 12 ms with 1 new fact, confidence 0.5, 2 model calls to m@p.',
     );
     expect(settled('', { failure: { message: 'No owner has this name.' } })).toMatch(/: No owner has this name\.$/);
+  });
+
+  it('says that a search found nothing, and what a plan cost that did not come', () => {
+    expect(settled('', { output: { kind: 'evidence', facts: [] } })).toMatch(/: it found nothing$/);
+    const refused = { kind: 'PlanRefused', epoch: 1, why: 'The model server failed.', usage: { calls: 4 } };
+    expect(said(refused)).toBe('There is no plan 1, after 4 model calls: The model server failed.');
   });
 
   it('repeats what a task was asked, with its arguments, if it failed or was not run', () => {

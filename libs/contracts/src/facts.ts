@@ -87,7 +87,7 @@ export const factSpecs = [
       plan: PlanCreated.schema.nullable().describe('the invalid plan, if one arrived'),
       flaggedAt: Timestamp.optional().describe('when the planner reported that it had found the cancel flag of the run'),
     },
-    ({ epoch, why }) => `There is no plan ${epoch}: ${why}`,
+    ({ epoch, why, usage: { calls } }) => `There is no plan ${epoch}${calls > 0 ? `, after ${counted(calls, 'model call')}` : ''}: ${why}`,
   ),
   defineFact(
     'UsageCounted',
@@ -201,7 +201,7 @@ export const factSpecs = [
     'The tasks since the last decision have their outcomes.',
     { epoch: z.int(), failed: z.boolean(), newFacts: z.int(), planSummary: z.string(), findings: z.string() },
     ({ epoch, failed, newFacts }) =>
-      `A round of plan ${epoch} is closed${failed ? ' and counts as failed,' : ''} with ${counted(newFacts, 'new fact')}.`,
+      `A round of plan ${epoch} is closed${failed ? ' and counts as failed,' : ''} with ${newFacts === 0 ? 'no new fact' : counted(newFacts, 'new fact')}.`,
   ),
   defineFact(
     'Assessed',

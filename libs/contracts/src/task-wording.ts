@@ -20,7 +20,8 @@ function taskNamed(ref: string, capability: string): string {
 /** The query of a search, or the tool of a task with its arguments. */
 function doing({ query, tool, args, task }: RequestedTask['spec']): string {
   const given = args && Object.keys(args).length > 0 ? JSON.stringify(args) : '';
-  const called = [tool ?? '', given].filter((part) => part !== '').join(' ');
+  // The tasks of some strategies are named after the tool.
+  const called = [task.includes(tool ?? '') ? '' : (tool ?? ''), given].filter((part) => part !== '').join(' ');
   const told = called || (query && query !== task ? `search "${query}"` : '');
   return told === '' ? '' : ` (${bounded(told, shownText)})`;
 }
@@ -70,9 +71,11 @@ export function taskSettled({ ref, capability, facts, text, result }: SettledTas
     ...(usage.calls > 0 ? [`${counted(usage.calls, 'model call')}${model ? ` to ${model}` : ''}`] : []),
   ];
   const ended = isOk ? `${taskNamed(ref, capability)} succeeded` : `${failing(ref, capability, tasks)} ended as ${status}`;
-  const told = failure?.message ?? (isJudge(capability) && output ? verdict(output) : text);
+  const told = failure?.message ?? (isJudge(capability) && output ? verdict(output) : isEmpty(output) ? 'it found nothing' : text);
   return `${ended} after ${duration(durationMs)}${brought.length > 0 ? ` with ${brought.join(', ')}` : ''}${saying(told)}`;
 }
+
+const isEmpty = (output: TaskOutput | null): boolean => output?.kind === 'evidence' && output.facts.length === 0;
 
 /** What a judge says. Of an answer only the length: it may still be reviewed, and the end of the run has it. */
 function verdict(output: TaskOutput): string {

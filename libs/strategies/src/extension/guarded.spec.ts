@@ -39,7 +39,7 @@ function played(change: Readonly<Record<string, unknown>>): Scenario {
   run.requested();
   if (run.state!.endedAt === null) run.planned(0, [expert('x', 'Say it')]);
   if (run.state!.endedAt === null) run.answered('x', 'It is so.');
-  if (run.state!.endedAt === null) run.result('judge.vote', { output: { kind: 'values', values: {} } });
+  if (run.state!.endedAt === null) run.result('judge.vote', { output: { kind: 'values', values: { for: 2 } } });
   return run;
 }
 
@@ -167,6 +167,11 @@ describe('a strategy of an extension', () => {
     const run = played({ onPlan: () => [{ do: 'dispatch', tasks: [{ id: 'x', capability: 'expert.general', task: 'Say it' }] }] });
     expect(run.completed()).toMatchObject({ outcome: 'completed', answer: 'It is so.' });
     expect(run.dispatched()).toEqual(['0/x', '0/judge.vote']);
+  });
+
+  it('leaves the verdict of its judge among the facts of the run', () => {
+    const sentences = played({}).facts.map((fact) => factSentence(fact));
+    expect(sentences).toContainEqual(expect.stringMatching(/^Task 0\/judge\.vote succeeded .*: for = 2$/));
   });
 
   it('may make a plan itself, in short form', () => {

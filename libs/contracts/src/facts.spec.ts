@@ -35,6 +35,7 @@ describe('the sentence of a fact', () => {
     expect(admitted({ args: { name: 'Ada' } })).toMatch(/: Find the owner \(\{"name":"Ada"\}\)$/);
     expect(admitted({ capability: 'research', query: 'owner of Rex' })).toMatch(/: Find the owner \(search "owner of Rex"\)$/);
     expect(admitted({ query: 'Find the owner' })).toMatch(/: Find the owner$/);
+    expect(admitted({ task: 'Search: owner of Rex', query: 'owner of Rex' })).toMatch(/: Search: owner of Rex$/);
     expect(admitted({ tool: 't', args: { text: 'x'.repeat(5_000) } }).length).toBeLessThan(400);
   });
 

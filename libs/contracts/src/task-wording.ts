@@ -22,7 +22,7 @@ function doing({ query, tool, args, task }: RequestedTask['spec']): string {
   const given = args && Object.keys(args).length > 0 ? JSON.stringify(args) : '';
   // The tasks of some strategies are named after the tool.
   const called = [task.includes(tool ?? '') ? '' : (tool ?? ''), given].filter((part) => part !== '').join(' ');
-  const told = called || (query && query !== task ? `search "${query}"` : '');
+  const told = called || (query && !task.includes(query) ? `search "${query}"` : '');
   return told === '' ? '' : ` (${bounded(told, shownText)})`;
 }
 

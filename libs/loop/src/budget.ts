@@ -122,6 +122,15 @@ export function allowanceFor(
   return { calls: nothing ? 0 : Math.min(calls, wanted.calls), tokens: Math.min(tokens, wanted.tokens), cost };
 }
 
+/** Model calls that the run may still make. */
+export const callsLeft = ({ request, spent }: RunState): number => request.limits.model_calls - spent.calls;
+
+/** Signal of a plan that was made without the planner, because the budget leaves nothing for one. A strategy that needs none sets others. */
+export const unplannedSignal = 'budget:plan';
+
+/** Whether the budget left nothing for a plan that the question needs: the run does what it can and ends. */
+export const lacksPlan = ({ plan }: RunState): boolean => plan !== null && plan.signals.includes(unplannedSignal);
+
 export const budgetLeft = (run: RunState, now: number): GapDetected['data']['left'] => ({
   model_calls: Math.max(0, run.request.limits.model_calls - run.spent.calls),
   tokens: Math.max(0, run.request.limits.tokens - run.spent.prompt - run.spent.completion),

@@ -1,5 +1,5 @@
 import { type CachedAnswer, type Draft, type Ending, type FailureNote, noUsage } from '@conclave/contracts';
-import { readBudget, readWallTime } from './budget.js';
+import { lacksPlan, readBudget, readWallTime } from './budget.js';
 import type { Turning } from './turning.js';
 import { budgetSentence } from './table.js';
 import { viewOf } from './view.js';
@@ -126,7 +126,7 @@ export function endsByBudget(turning: Turning): boolean {
   const over = isSpent ? budget : readWallTime(run, now);
   if (over.level !== 'spent' && over.level !== 'reserve') return false;
   closeRound(turning);
-  const reason = budgetSentence(over);
+  const reason = `${budgetSentence(over)}${lacksPlan(run) ? ' The budget left no model call for a plan.' : ''}`;
   decideEnd(turning, { outcome: 'limit_reached', rule: 'D2', reason, reasonCode: `budget_${over.name}` }, isSpent);
   return true;
 }

@@ -1,5 +1,5 @@
 export { without } from './absent-strategy.js';
-export { type BudgetLevel, mostUsedBudget, reserved } from './budget.js';
+export { allowanceFor, type BudgetLevel, callsLeft, lacksPlan, mostUsedBudget, reserved, reserveShare, unplannedSignal } from './budget.js';
 export { runCapability } from './child-runs.js';
 export { clientToolsRef } from './client-tools.js';
 export { canonicalJson } from './canonical-json.js';
@@ -15,7 +15,7 @@ export { type HashedStep, inputOf, type RecordedStep } from './recorded-step.js'
 export { type Command, isJudge, judgeName, type RunState, statusOf, tasksOf, type TaskState } from './state.js';
 export { bareState, commandsIn, completed } from './stored-state.js';
 export { StrategyFault } from './strategy-fault.js';
-export type { Judge, Limits, Move, Strategy, Verdict, View } from './strategy.js';
+export type { Judge, Limits, Move, NoPlan, Strategy, Verdict, View } from './strategy.js';
 export { classOf, isExpert } from './task-class.js';
 export { usageOf } from './task-results.js';
 export { type Strategies, viewOf } from './view.js';

@@ -1,4 +1,5 @@
 import type { EngineEntry, GapDetected, PlanRequested } from '@conclave/contracts';
+import { budgetLeft } from './budget.js';
 import { step } from './engine.js';
 import { viewOf, type Strategies } from './view.js';
 
@@ -13,15 +14,16 @@ export function keptEntries(request: PlanRequested, strategies: Strategies): rea
 }
 
 /**
- * The planner's input for the first plan, computed by the engine's first step on this request: the strategy that asks, and its data. Null
- * if that step awaits no plan, so that the planner has nothing to do.
+ * The planner's input for the first plan, computed by the engine's first step on this request: the strategy that asks, its data, and what
+ * is left of the budget. Null if that step awaits no plan, so that the planner has nothing to do.
  */
 export function firstPlanAsked(
   request: PlanRequested,
   strategies: Strategies,
-): (Pick<GapDetected['data'], 'asked'> & { readonly strategy: string }) | null {
+): (Pick<GapDetected['data'], 'asked' | 'left'> & { readonly strategy: string }) | null {
   const run = step(null, request, request.data.requestedAt, strategies)?.next;
   if (run?.awaiting?.epoch !== 0) return null;
   const strategy = strategies(run.strategy);
-  return { strategy: run.strategy, ...strategy.planner.ask(viewOf(run, strategies, null), { forbidTried: false }) };
+  const left = budgetLeft(run, request.data.requestedAt);
+  return { strategy: run.strategy, left, ...strategy.planner.ask(viewOf(run, strategies, null), { forbidTried: false }) };
 }

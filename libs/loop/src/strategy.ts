@@ -59,6 +59,9 @@ export interface Judge<Own> {
   take(own: Own, verdict: Verdict, view: View<Own>, ref: string): Own;
 }
 
+/** Why a strategy has to do without a plan. */
+export type NoPlan = 'failed' | 'budget';
+
 /** One next action. Only the last action of a list may be one of `lastMoves`. */
 export type Move =
   | { readonly do: 'dispatch'; readonly tasks: readonly RequestedTask[]; readonly helper?: boolean }
@@ -117,12 +120,17 @@ export interface Strategy<Own = unknown> {
   /** Seconds of wall time that its present plan may take; the run's own limit still applies. The view has no clock. */
   wallTimeS?(view: View<Own>): number;
   readonly planner: {
+    /** Model calls that a run needs after a plan, for its tasks and the answer: the planner never gets them. 1 if absent. */
+    readonly keeps?: number;
     /** Input for the next plan. */
     ask(view: View<Own>, why: { readonly forbidTried: boolean }): Pick<GapDetected['data'], 'results' | 'asked'>;
     /** Faults of a plan, as sentences; empty for a valid one. */
     faults(view: View<Own>, plan: PlanCreated['data']): readonly string[];
-    /** The plan to use if there is none; null if the run then ends. */
-    fallback?(view: View<Own>): PlanCreated['data'] | null;
+    /**
+     * The plan to use if there is none; null if the run then ends, with what is known. `why`: the planner gave none, or the budget leaves
+     * nothing for it.
+     */
+    fallback?(view: View<Own>, why: NoPlan): PlanCreated['data'] | null;
   };
   readonly judges: Readonly<Record<string, Judge<Own>>>;
   initial(view: View<unknown>): Own;

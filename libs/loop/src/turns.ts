@@ -1,12 +1,12 @@
 import { parentTaskOf, taskId, type Reading } from '@conclave/contracts';
 import { isKnown } from './absent-strategy.js';
-import { readBudget } from './budget.js';
+import { callsLeft, lacksPlan, readBudget, unplannedSignal } from './budget.js';
 import { cancelOpen, closeRound, decideEnd, endsByBudget, finishing, say, sayLast } from './ending.js';
 import type { Turning } from './turning.js';
 import { isOscillating } from './memory.js';
 import { admit, admitJudge, openReady } from './opening.js';
 import { tasksThatAre, type Owed } from './state.js';
-import { lastMoves, type Move } from './strategy.js';
+import { lastMoves, type Move, type NoPlan } from './strategy.js';
 import { decideRow, ended } from './table.js';
 import { limitsOf, viewOf } from './view.js';
 import { awaitUser } from './waiting.js';
@@ -55,10 +55,8 @@ function turn(turning: Turning, owed: Owed): void {
   turning.put({ kind: 'Turn', hook: owed.hook });
   switch (owed.hook) {
     case 'noPlan': {
-      const fallback = strategy.planner.fallback?.(view);
-      if (fallback) return apply(turning, 'planner.fallback', [{ do: 'take', plan: fallback }]);
-      const reason = ended(`The planner gave no ${run.planned > 0 ? 'further ' : ''}plan: ${owed.why}`);
-      return decideEnd(turning, { outcome: 'stuck', rule: 'D4', reason, reasonCode: 'planner_failed' });
+      const isBudget = run.failure?.code === 'ALLOWANCE_EXHAUSTED';
+      return withoutPlan(turning, isBudget ? 'budget' : 'failed', owed.why);
     }
     case 'result': {
       const task = run.tasks[owed.ref]!;
@@ -95,6 +93,8 @@ const announced = (runId: string, epoch: number, moves: readonly Move[]) =>
 
 /** `by`: the function that returned the moves. */
 function apply(turning: Turning, by: string, moves: readonly Move[]): void {
+  // What a strategy notes and cancels for a plan is not true of a run that cannot afford one.
+  if (moves.at(-1)?.do === 'plan' && !affordsPlan(turning)) return withoutPlan(turning, 'budget', null);
   moves.forEach((move, index) => {
     if (lastMoves.has(move.do) && index < moves.length - 1)
       throw turning.fault(by, `the move "${move.do}" has to be the last one of its list.`);
@@ -157,6 +157,33 @@ function note(turning: Turning, { data, code, stage, text, taskId, detail }: Ext
   turning.put({ kind: 'Noted', ...(data ? { data } : {}), ...(stage ? { stage } : {}), ...said });
 }
 
+/** Whether the calls for a plan and for what follows it are left. A plan from the cache needs no call. */
+function affordsPlan({ run, strategies }: Turning): boolean {
+  const { keeps = 1 } = strategies(run.strategy).planner;
+  return callsLeft(run) >= keeps + (run.request.plan && isFirstPlan(run) ? 0 : 1);
+}
+
+/** Goes on with the plan that the strategy itself makes, or ends the run with what is known. `detail`: why the planner gave none. */
+function withoutPlan(turning: Turning, why: NoPlan, detail: string | null): void {
+  const { run, now, strategies } = turning;
+  const { planner, roundName = 'plan' } = strategies(run.strategy);
+  const fallback = planner.fallback?.(viewOf(run, strategies, now), why);
+  if (fallback) {
+    const signals = why === 'budget' && fallback.signals.length === 0 ? [unplannedSignal] : fallback.signals;
+    return apply(turning, 'planner.fallback', [{ do: 'take', plan: { ...fallback, signals } }]);
+  }
+  if (why === 'failed') {
+    const reason = ended(`The planner gave no ${run.planned > 0 ? 'further ' : ''}plan: ${detail}`);
+    return decideEnd(turning, { outcome: 'stuck', rule: 'D4', reason, reasonCode: 'planner_failed' });
+  }
+  const what = run.plan === null ? 'a plan' : `another ${roundName}`;
+  const reason =
+    detail === null
+      ? `The budget leaves no model call for ${what} besides the answer.`
+      : ended(`The budget is too small for ${what}: ${detail}`);
+  decideEnd(turning, { outcome: 'limit_reached', rule: 'D2', reason, reasonCode: detail === null ? 'budget_model_calls' : 'budget_plan' });
+}
+
 function awaitPlan(turning: Turning, forbidTried: boolean): void {
   const { run, now, strategies } = turning;
   const { roundName } = strategies(run.strategy);
@@ -188,8 +215,9 @@ const isFirstPlan = ({ planned, epoch, awaiting, tasks, memory, failure, givenUp
   failure === null;
 
 /** Applies the decision table to the strategy's reading of its state. */
-function decide(turning: Turning, reading: Reading): void {
-  closeRound(turning, reading.failed);
+function decide(turning: Turning, read: Reading): void {
+  closeRound(turning, read.failed);
+  const reading = lacksPlan(turning.run) ? { ...read, unaffordable: 'a plan' } : read;
   turning.put({ kind: 'Assessed', epoch: turning.run.epoch, reading });
   const { run, now, strategies } = turning;
   const budget = readBudget(run, now);

@@ -1,5 +1,5 @@
-import { noUsage, type Complexity, type PlanCreated, type PlannedTask, type PlanRequested, type Template } from '@conclave/contracts';
-import { actionKey, canonicalJson, isExpert, type Action, type RunState } from '@conclave/loop';
+import type { Complexity, PlannedTask, PlanRequested, Template } from '@conclave/contracts';
+import { actionKey, canonicalJson, isExpert, type Action } from '@conclave/loop';
 
 /** Maximum number of expert and evidence tasks in a moderate plan. */
 export const maxExpertTasks = 4;
@@ -109,27 +109,6 @@ export function fallbackTasks(goal: string, searches: readonly string[] = [], qu
   const needs = found.map(({ id }) => id);
   return [...found, { id: 'fallback', capability: 'expert.general', task: goal, query: null, needs, metadata_filters: null }];
 }
-
-/** A plan that no planner made, for the epoch that the run has reached. */
-export const ownPlan = ({ epoch }: RunState, plan: Partial<PlanCreated['data']>): PlanCreated['data'] => ({
-  epoch,
-  complexity: 'moderate',
-  signals: [],
-  safety: [],
-  cached: false,
-  choices: {},
-  tasks: [],
-  searchQuestion: null,
-  fallback: false,
-  reAsks: 0,
-  failure: null,
-  usage: noUsage,
-  ...plan,
-});
-
-/** The plan used if the planner returns none. The usage of a refused plan was already counted. */
-export const fallbackPlan = (run: RunState, plan: Partial<PlanCreated['data']>): PlanCreated['data'] =>
-  ownPlan(run, { fallback: true, failure: run.failure, ...plan });
 
 /** Capabilities that do exactly what their arguments say. */
 const deterministic: ReadonlySet<string> = new Set(['mcp', 'math']);

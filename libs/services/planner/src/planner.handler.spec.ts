@@ -43,7 +43,7 @@ const gap = (time: number, calls = 9) =>
       history: [],
       memory: { goal: 'Where?', searchQuestion: null, facts: [], tried: [], userInputs: [] },
       forbidden: [],
-      left: { model_calls: calls, tokens: 9_000, wall_time_s: 60 },
+      left: { model_calls: calls, tokens: 90_000, wall_time_s: 60 },
     },
   }) as unknown as GapDetected;
 const context = { signal: new AbortController().signal } as DeliveryContext;
@@ -151,11 +151,26 @@ describe('the planner', () => {
     ]);
   });
 
-  it('makes no more calls than the run has left', async () => {
+  it('leaves the calls that the round and the answer need, and then searches for what is missing', async () => {
     const { handler, asked } = planner({ replies: ['chat', 'chat', 'chat'] });
-    const [plan] = (await handler.onGap(gap(9_000, 1), context)) as unknown as [{ data: unknown }];
+    const [plan] = (await handler.onGap(gap(9_000, 3), context)) as unknown as [{ data: unknown }];
     expect(asked).toMatchObject([{ attempts: 1 }]);
-    expect(plan.data).toMatchObject({ epoch: 1, failure: { code: 'ALLOWANCE_EXHAUSTED' }, usage: { calls: 1 } });
+    expect(plan.data).toMatchObject({ epoch: 1, fallback: true, reAsks: 1, usage: { calls: 1 } });
+  });
+
+  it.each([
+    ['agentic', 3, 1],
+    ['agentic', 4, 2],
+    ['waves', 2, 1],
+    ['waves', 3, 2],
+  ])('leaves the calls that a run of %s with %i calls needs after its first plan: %i for the planner', async (strategy, calls, most) => {
+    const { handler, asked } = planner({ replies: ['chat', 'chat', 'chat'] });
+    const { data } = request;
+    const small = { ...data, template: { ...data.template, strategy, options: {} }, limits: { ...data.limits, model_calls: calls } };
+    const [plan] = (await handler.onRequest({ ...request, data: small } as PlanRequested, context)) as unknown as [{ data: unknown }];
+    expect(asked).toHaveLength(most);
+    const isUnplanned = { failure: { code: 'ALLOWANCE_EXHAUSTED' }, usage: { calls: most } };
+    expect(plan.data).toMatchObject(strategy === 'agentic' ? { fallback: true, failure: null } : isUnplanned);
   });
 
   it('shows earlier guidance in the first plan of a strategy that took over the run', async () => {

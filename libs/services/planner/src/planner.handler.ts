@@ -8,6 +8,7 @@ import {
   planId,
   promptMarks,
   type Event,
+  type Allowance,
   type GapDetected,
   type PlanRequested,
 } from '@conclave/contracts';
@@ -63,6 +64,7 @@ import type * as z from 'zod';
 import { levelOf, lowerLevel, needsDocument, raiseLevel } from './level.js';
 import { Lookup, withLearned } from './lookup.js';
 import { ModelChoices } from './model-choices.js';
+import { planAllowance } from './plan-allowance.js';
 
 /** Most calls of one try: its model with two repeats, and one fallback. */
 const callsPerTry = 4;
@@ -100,8 +102,8 @@ interface Planning {
   readonly request: PlanRequested['data'];
   /** Null for the first plan. */
   readonly gap: GapDetected['data'] | null;
-  /** What is left of the run's budget. */
-  readonly left: Pick<GapDetected['data']['left'], 'model_calls' | 'tokens' | 'cost'>;
+  /** What the plan may use of the run's budget. */
+  readonly allowance: Allowance;
   /** Guidance that the user gave before, also if the plan is the first of a strategy that took over the run. */
   readonly userInputs: readonly string[];
   readonly deadline: number;
@@ -161,7 +163,7 @@ export class PlannerHandler {
     }
     if (!first) return [];
     this.requests.add(event.runId, event.data);
-    const planning = await this.begun(event, event.data, null, context.signal);
+    const planning = await this.begun(event, event.data, null, first, context.signal);
     const own = strategyOf(first.strategy).planAsk;
     return own ? this.planByOwnAsk(planning, own, first.asked ?? {}) : this.plan(planning);
   }
@@ -172,8 +174,9 @@ export class PlannerHandler {
     if (!asked) throw new Failure('RUN_NOT_FOUND', `The header of ${event.runId} is not in the state store.`);
     const gap = event.data;
     const request = gap.first ? withClientResults(asked, event) : asked;
-    const planning = await this.begun(event, request, gap, context.signal);
-    const own = strategyOf(gap.strategy ?? request.template.strategy).planAsk;
+    const { left, strategy = request.template.strategy } = gap;
+    const planning = await this.begun(event, request, gap, { left, strategy }, context.signal);
+    const own = strategyOf(strategy).planAsk;
     if (own) return this.planByOwnAsk(planning, own, gap.asked ?? {});
     // The first plan of a strategy that took over the run is not for a gap.
     return this.plan(gap.first ? { ...planning, gap: null } : planning);
@@ -188,6 +191,7 @@ export class PlannerHandler {
     event: Event,
     request: PlanRequested['data'],
     gap: GapDetected['data'] | null,
+    { left, strategy }: { readonly left: GapDetected['data']['left']; readonly strategy: string },
     signal: AbortSignal,
   ): Promise<Planning> {
     const { runId } = event;
@@ -196,9 +200,9 @@ export class PlannerHandler {
     const now = await this.state.now();
     const timeoutMs = request.template.planning_timeout_s * 1000;
     const wanted = new AwaitedPlan({ state: this.state, cancels: this.maker.cancels }, event, owner, now, timeoutMs);
-    const left = gap?.left ?? { model_calls: request.limits.model_calls, tokens: request.limits.tokens };
+    const allowance = planAllowance(left, request.limits, strategyOf(strategy).planner);
     const userInputs = gap?.memory.userInputs.map(({ text }) => text) ?? [];
-    return { runId, owner, epoch, request, gap, left, userInputs, deadline: now + timeoutMs, signal, wanted };
+    return { runId, owner, epoch, request, gap, allowance, userInputs, deadline: now + timeoutMs, signal, wanted };
   }
 
   /** The plan of a strategy with its own ask: the reply is the plan. */
@@ -226,9 +230,9 @@ export class PlannerHandler {
     return [this.created(runId, { ...draft, failure }), ...records];
   }
 
-  /** Performs the ask of a plan within the run's remaining budget and shows its result. */
+  /** Performs the ask of a plan within its allowance and shows its result. */
   private async ask<In, Out>(
-    { runId, owner, deadline, signal, wanted, request, left, userInputs }: Planning,
+    { runId, owner, deadline, signal, wanted, request, allowance, userInputs }: Planning,
     ask: Ask<In, Out>,
     input: In,
     line: (model: string, tried: Try) => string,
@@ -240,9 +244,7 @@ export class PlannerHandler {
       purpose: 'plan',
       models: template.planner.models,
       contexts: template.contexts,
-      calls: left.model_calls,
-      tokens: left.tokens,
-      cost: left.cost ?? request.limits.cost,
+      ...allowance,
       userInputs,
       prices: template.prices,
       onBegun: ({ attempt, model, messages, before }, tried) => {
@@ -305,15 +307,17 @@ export class PlannerHandler {
     const { records } = asked;
     if (asked.kind === 'cancelled') return this.givenUp(planning, asked.usage, [...(looked?.records ?? []), ...records]);
     const { usage, reAsks } = asked;
-    if (asked.kind === 'failed')
+    // A reply that cannot be read is not followed by another if that would take the calls that the answer needs.
+    const isCut = asked.kind === 'failed' && asked.last !== null && asked.failure.code === 'ALLOWANCE_EXHAUSTED';
+    if (asked.kind === 'failed' && !isCut)
       return [
         this.created(runId, { ...blank, ...level, epoch, reAsks, failure: asked.failure, usage }),
         ...(looked?.records ?? []),
         ...records,
       ];
-    const isFallback = asked.kind === 'unreadable';
     // A model that writes no usable plan may still answer well from what a search for the question finds.
     const searches = searchesByText.filter((name) => request.template.capabilities.includes(name));
+    const isFallback = asked.kind !== 'output';
     const { tasks: wanted, searchQuestion } = isFallback
       ? { tasks: fallbackTasks(request.goal, searches, gap === null ? searchTextOf(request) : question), searchQuestion: null }
       : asked.output;

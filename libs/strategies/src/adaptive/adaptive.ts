@@ -1,12 +1,12 @@
-import type { Move, View } from '@conclave/loop';
+import { callsLeft, type Move, type View } from '@conclave/loop';
 import * as z from 'zod';
 import type { AskingStrategy } from '../asks/asked-judge.js';
-import { callsLeft, fewestCalls } from '../committee/one-expert.js';
-import { fallbackPlan } from '../plan-rules.js';
+import { keptCalls } from '../committee/one-expert.js';
 import { placesOf, RagOptions } from '../reflective-rag/rag-shapes.js';
 import { DecomposeOptions } from '../decompose/topics.js';
 import { type QuestionClass, readClass } from './question-class.js';
 import { RouteContent, routeAsk } from './route-ask.js';
+import { ownPlan } from '../without-plan.js';
 
 /** The strategy for questions of each class, and for one that could not be classified. */
 const routes: Readonly<Record<QuestionClass | 'unread', string>> = {
@@ -25,6 +25,9 @@ const AdaptiveOptions = z.strictObject({
   decompose: DecomposeOptions.prefault({}).describe('options of `decompose`, which answers comparative questions'),
   'reflective-rag': RagOptions.prefault({}).describe('options of `reflective-rag`, which answers exploratory questions and deep dives'),
 });
+
+/** Model calls that the shortest run of the committee needs after the routing: its plan, and those after it. */
+const keeps = 1 + keptCalls;
 
 /** Ends the routing: the run continues with another strategy. */
 const handOver = (named: QuestionClass | null, how: string, { template }: View<null>): readonly Move[] => {
@@ -53,10 +56,11 @@ export const adaptive: AskingStrategy<null> = {
   limits: () => ({ rounds: 1, adjusts: 0, stuck: 1, stall: null, end: 'completed' }),
   planAsk: routeAsk,
   planner: {
+    keeps,
     ask: () => ({ asked: {} }),
     faults: (_view, { tasks, content }) =>
       tasks.length === 0 && RouteContent.safeParse(content).success ? [] : ['The reply names no class of question.'],
-    fallback: ({ run }) => fallbackPlan(run, { content: { class: null } }),
+    fallback: (view, why) => ownPlan(view, why, { content: { class: null } }),
   },
   judges: {},
   initial: () => null,
@@ -70,7 +74,7 @@ export const adaptive: AskingStrategy<null> = {
     // Only the committee looks at images and files.
     if ((request.attachments?.length ?? 0) > 0) return handOver(null, 'it has attachments', view);
     // Any other strategy needs more, and a call for the router would be lost.
-    if (callsLeft(view.run) <= fewestCalls) return handOver(null, 'the budget leaves no call for it', view);
+    if (callsLeft(view.run) <= keeps) return handOver(null, 'the budget leaves no call for it', view);
     const read = readClass(request.goal);
     if (read.sure && request.conversation.length === 0) return handOver(read.class, 'by its words', view);
     return [{ do: 'plan' }];

@@ -1,27 +1,32 @@
 import type { Draft, PlanCreated, Reading } from '@conclave/contracts';
-import type { Move } from '@conclave/loop';
+import type { Move, NoPlan } from '@conclave/loop';
 import * as z from 'zod';
 import type { AskingStrategy } from '../asks/asked-judge.js';
 import { faultsOfPlan } from '../capabilities/declared.js';
-import { dedupe, fallbackPlan, fallbackTasks, ownPlan } from '../plan-rules.js';
+import { dedupe, fallbackTasks } from '../plan-rules.js';
 import { taskInput } from './context.js';
 import { escalate, requestedTasks, withReferrals } from './experts.js';
 import { judges } from './judges.js';
 import { currentResults, ledgerAnswer, roundSummary } from './ledger.js';
-import { isUnplanned, lacksPlan, mayNotPlan, oneExpert } from './one-expert.js';
+import { isOneExpert, keptCalls, oneExpert } from './one-expert.js';
 import { initialOwn, withPlan, type CommitteeView, type Own } from './own.js';
 import { reviewOf, unreviewed } from './review.js';
 import { fastAnswer, mayAssess, modeOf, stages } from './stages.js';
 import { takePlaces } from './superseding.js';
+import { ownPlan } from '../without-plan.js';
 
 /** Consecutive failed rounds after which a run is stuck, and rounds without a new fact after which it is stalled. */
 const [stuckRounds, stalledRounds] = [3, 2];
 
-/** The plan used when the planner returns none: one general task on the goal, at the level already found. */
-function fallback({ run, own }: CommitteeView): PlanCreated['data'] | null {
+/** The plan used without one of the planner: one expert, or one general task on the goal at the level already found. */
+function fallback(view: CommitteeView, why: NoPlan): PlanCreated['data'] | null {
+  const { run, own } = view;
   if (run.plan !== null) return null;
-  const { complexity, signals, safety, choices, reAsks } = own.refused ?? ownPlan(run, {});
-  return fallbackPlan(run, { complexity, signals, safety, choices, tasks: [...fallbackTasks(run.request.goal)], reAsks });
+  if (why === 'budget') return oneExpert(view);
+  const tasks = [...fallbackTasks(run.request.goal)];
+  if (own.refused === null) return ownPlan(view, why, { tasks });
+  const { complexity, signals, safety, choices, reAsks } = own.refused;
+  return ownPlan(view, why, { complexity, signals, safety, choices, reAsks, tasks });
 }
 
 /** Input of the decision table. */
@@ -29,7 +34,6 @@ function readingOf(view: CommitteeView): Reading {
   const { run, own } = view;
   // A gap of an earlier round stays open if no later round is assessed.
   const left = run.gap === '' ? {} : { open: run.gap };
-  if (lacksPlan(view)) return { by: 'rounds', ...left, unaffordable: 'a plan' };
   if (own.unaffordable) return { by: 'rounds', ...left, unaffordable: 'the gap check' };
   if (own.gap) {
     const { verdict, unread } = own.gap;
@@ -70,6 +74,7 @@ const committee = (id: 'single-pass' | 'agentic'): AskingStrategy<Own> => ({
     };
   },
   planner: {
+    keeps: keptCalls,
     ask: (view) => ({ results: currentResults(view) }),
     faults: ({ template }, { tasks, complexity }) => faultsOfPlan(tasks, template, complexity),
     fallback,
@@ -84,15 +89,15 @@ const committee = (id: 'single-pass' | 'agentic'): AskingStrategy<Own> => ({
   task: taskInput,
   onPlan: (view, plan) => {
     // The reply of the one expert is the answer, for which the reserve is kept. Members that always answer would need a call each.
-    const [only] = isUnplanned(view) ? requestedTasks(view, plan.tasks) : [];
+    const [only] = isOneExpert(plan) ? requestedTasks(view, plan.tasks) : [];
     if (only) return [{ do: 'dispatch', tasks: [{ ...only, from: 'reserve' }] }];
     return [{ do: 'dispatch', tasks: requestedTasks(view, withReferrals(view, dedupe(plan.tasks))) }];
   },
   onResult: (view, ref, task) =>
-    task.helper || isUnplanned(view) ? [] : [...takePlaces(view.run, ref, task), ...escalate(view, ref, task)],
+    task.helper || isOneExpert(view.run.plan!) ? [] : [...takePlaces(view.run, ref, task), ...escalate(view, ref, task)],
   next: (view): readonly Move[] => {
     const { run, own } = view;
-    if (run.plan === null && run.ending === null) return [mayNotPlan(run) ? { do: 'take', plan: oneExpert(view) } : { do: 'plan' }];
+    if (run.plan === null && run.ending === null) return [{ do: 'plan' }];
     const stage = stages.find((candidate) => candidate.wanted(view));
     if (stage) return stage.ask(view);
     if (run.ending === null) return [{ do: 'decide', reading: readingOf(view) }];

@@ -80,4 +80,15 @@ describe('a budget below a plan, one expert and the answer', () => {
     run.failed('x1');
     expect(run.completed()).toMatchObject({ outcome: 'failed', rule: 'D2', failure: { code: 'PROVIDER_FAILED' } });
   });
+
+  it('does not let a dangerous question pass unreviewed because its planner did not reply in time', () => {
+    const critic = { categories: ['medical_consult'] };
+    const run = began({}, { critic }, { goal: 'Which dose of ibuprofen is safe for a child with fever?' });
+    run.fired();
+    expect(run.dispatched()).toEqual(['0/fallback']);
+    run.answered('fallback', `Ask a doctor. ${'word '.repeat(40)}`, 0.9);
+    run.judged('complete');
+    if (run.dispatched().at(-1) === '0/judge.synthesis') run.composed(`Ask a doctor. ${'word '.repeat(40)}`);
+    expect(run.dispatched().at(-1)).toBe('0/judge.critic');
+  });
 });

@@ -1,7 +1,6 @@
 import type { Draft } from '@conclave/contracts';
-import { isExpert, isJudge, tasksOf, type Move, type TaskState } from '@conclave/loop';
+import { isExpert, isJudge, lacksPlan, tasksOf, type Move, type TaskState } from '@conclave/loop';
 import { againOf } from './experts.js';
-import { lacksPlan } from './one-expert.js';
 import { categoryOf, confidenceOf, heard, heardNow, sureFrom, wantsFormat, type CommitteeView as View, type Own } from './own.js';
 import { needsReview, reviewedCategories } from './review.js';
 import { takePlaces } from './superseding.js';
@@ -146,7 +145,7 @@ const write: Stage = {
   ask: (view) => {
     const draft = fastAnswer(view);
     const trivial = view.own.complexity === 'trivial';
-    const text = lacksPlan(view)
+    const text = lacksPlan(view.run)
       ? 'The budget leaves no call for a plan: one expert answers'
       : trivial
         ? 'A trivial question: one expert answers'

@@ -7,11 +7,10 @@ import {
   type TaskInputDraft,
   type RequestedTask,
 } from '@conclave/contracts';
-import { currentFacts, type Move, type TaskState, type View } from '@conclave/loop';
+import { currentFacts, type Move, type NoPlan, type TaskState, type View } from '@conclave/loop';
 import type { AskedJudge, AskingStrategy } from '../asks/asked-judge.js';
 import { synthesisQuestion } from '../asks/questions.js';
 import { topicsNote, type SubTopics } from '../asks/sub-topics.js';
-import { fallbackPlan } from '../plan-rules.js';
 import { asAsked, languageAsked } from '../prompts/as-asked.js';
 import { questionInFull } from '../prompts/follow-up.js';
 import { bounded, oneLine } from '../prompts/quoting.js';
@@ -20,6 +19,10 @@ import { sourceList } from '../replies/citations.js';
 import { collectionsIn, DecomposeOptions, optionsOf, topicFaults, TopicsContent, topicTask, type TopicsAsked } from './topics.js';
 import { topicsAsk } from './topics-ask.js';
 import { subTopicsOf } from './topic-results.js';
+import { lastResort, ownPlan } from '../without-plan.js';
+
+/** Model calls that a run needs after its plan: a sub-topic, and the answer. */
+const keeps = 2;
 
 /** Own state of the strategy. */
 interface Own {
@@ -36,9 +39,9 @@ const askedOf = ({ template }: TopicsView): TopicsAsked => ({
 });
 
 /** The plan without a planner: the question itself is the only sub-topic. */
-const fallback = ({ run }: TopicsView): PlanCreated['data'] => {
-  const goal = oneLine(run.request.goal);
-  return fallbackPlan(run, { tasks: [topicTask(1, bounded(goal, 200), bounded(goal, 400), [])], content: { synthesis: 'merge' } });
+const fallback = (view: TopicsView, why: NoPlan): PlanCreated['data'] => {
+  const goal = oneLine(view.run.request.goal);
+  return ownPlan(view, why, { tasks: [topicTask(1, bounded(goal, 200), bounded(goal, 400), [])], content: { synthesis: 'merge' } });
 };
 
 /** The template whose runs work on the sub-topics; undefined if they are tasks. */
@@ -60,7 +63,7 @@ function searched({ template }: TopicsView, spec: RequestedTask['spec']): readon
 function requestedTask(view: TopicsView, spec: RequestedTask['spec']): RequestedTask {
   const argument = `${normalisedQuery(spec.query ?? spec.task)} | ${[...searched(view, spec)].sort().join(', ')}`;
   const child = childOf(view);
-  const shared = { learn: 'settled', stream: 'held' } as const;
+  const shared = { learn: 'settled', stream: 'held', ...lastResort(view) } as const;
   if (!child)
     return { ...shared, spec, action: { capability: spec.capability, argument, exact: true }, models: view.template.judge.models };
   const { limits } = child;
@@ -173,12 +176,13 @@ export const decompose: AskingStrategy<Own> = {
   limits: () => ({ rounds: 1, adjusts: 0, stuck: 3, stall: null, end: 'completed' }),
   planAsk: topicsAsk,
   planner: {
+    keeps,
     ask: (view) => ({ asked: askedOf(view) }),
     faults: ({ template }, { tasks, content }) => [
       ...(TopicsContent.safeParse(content).success ? [] : ['The plan does not say how its sub-topics become one answer.']),
       ...topicFaults(tasks, optionsOf(template).max_topics),
     ],
-    fallback: (view) => (view.run.tasks && Object.keys(view.run.tasks).length > 0 ? null : fallback(view)),
+    fallback: (view, why) => (Object.keys(view.run.tasks).length > 0 ? null : fallback(view, why)),
   },
   judges: { synthesis },
   initial: () => ({ how: 'merge', draft: null, unwritten: null }),

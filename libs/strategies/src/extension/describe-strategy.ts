@@ -1,5 +1,5 @@
 import { Failure, StrategyId, type CommandName, type Draft } from '@conclave/contracts';
-import type { Limits, Strategy, View } from '@conclave/loop';
+import type { Limits, NoPlan, Strategy, View } from '@conclave/loop';
 import * as z from 'zod';
 import type { AskedJudge, AskingStrategy } from '../asks/asked-judge.js';
 import { synthesisQuestion } from '../asks/questions.js';
@@ -30,7 +30,9 @@ export type StrategyDescription<Own> = Partial<Omit<AskingStrategy<Own>, Replace
   readonly onCommand?: Moving<Own, 'onCommand'>;
   readonly limits?: Partial<Limits> | ((view: View<Own>) => Partial<Limits>);
   readonly lastAnswer?: (view: View<Own>, reason: string) => WrittenDraft | null;
-  readonly planner?: Partial<Omit<Strategy<Own>['planner'], 'fallback'>> & { readonly fallback?: (view: View<Own>) => OwnPlan | null };
+  readonly planner?: Partial<Omit<Strategy<Own>['planner'], 'fallback'>> & {
+    readonly fallback?: (view: View<Own>, why: NoPlan) => OwnPlan | null;
+  };
 };
 
 /** The part of a state in which `writer` stores its answer. */

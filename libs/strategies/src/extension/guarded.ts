@@ -119,6 +119,7 @@ export function guarded<Own>(strategy: AskingStrategy<Own>): AskingStrategy<Own>
         },
       ),
     planner: {
+      ...(planner.keeps === undefined ? {} : { keeps: planner.keeps }),
       ask: (view, why) =>
         called(
           'planner.ask',
@@ -129,10 +130,10 @@ export function guarded<Own>(strategy: AskingStrategy<Own>): AskingStrategy<Own>
         called('planner.faults', () => planner.faults(seen(view), frozen(plan)), parsed(z.array(z.string()), 'list of sentences')),
       ...(planner.fallback
         ? {
-            fallback: (view) =>
+            fallback: (view, why) =>
               called(
                 'planner.fallback',
-                () => planner.fallback!(seen(view)),
+                () => planner.fallback!(seen(view), why),
                 (given) => (given === null || given === undefined ? null : readPlan(given, view)),
               ),
           }

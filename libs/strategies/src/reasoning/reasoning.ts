@@ -29,10 +29,13 @@ import { readingOf } from './reading.js';
 import { stepLine } from './render.js';
 import { stepFaults } from './replies.js';
 import { qualityOf } from './rubric.js';
+import { endsUnplanned } from '../without-plan.js';
 import { longestMemory, PlanContent, type PlanInput, type Prepared } from './values.js';
 
 /** Rounds without a new fact after which another plan is made. */
 const stalledRounds = 2;
+/** Model calls that a run needs after its plan: the input of a step, and the answer. */
+const keeps = 2;
 /** Seconds of wall time: for planning and the answer, and for each step. */
 const planningS = 120;
 const perStepS = 300;
@@ -216,6 +219,7 @@ export const reasoning: AskingStrategy<Own> = {
   wallTimeS: ({ own }) => planningS + perStepS * (own.before + Math.max(1, own.steps?.length ?? 1)),
   planAsk: reasoningPlanAsk,
   planner: {
+    keeps,
     ask: (view, { forbidTried }) => ({ asked: askedOf(view, forbidTried) }),
     faults: ({ template }, { content }) => {
       const read = PlanContent.safeParse(content);
@@ -261,7 +265,7 @@ export const reasoning: AskingStrategy<Own> = {
     if (run.ending) {
       if (own.draft) return [{ do: 'say', draft: own.draft }];
       // Without a fact, the working memory may hold the answer all the same.
-      const mayWrite = own.unwritten === null && (run.memory.facts.length > 0 || own.memory.trim() !== '');
+      const mayWrite = own.unwritten === null && (run.memory.facts.length > 0 || own.memory.trim() !== '' || endsUnplanned(view));
       return mayWrite ? [{ do: 'judge', name: 'synthesis', from: 'reserve', stream: 'live', composes: true }] : [];
     }
     const changes = recorded(view);

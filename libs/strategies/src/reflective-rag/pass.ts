@@ -6,6 +6,7 @@ import { inputOfTask } from '../capabilities/declared.js';
 import { furtherOf } from '../capabilities/further.js';
 import { judges } from './judges.js';
 import { bestPassages, type RagView } from './own.js';
+import { lastResort } from '../without-plan.js';
 import { optionsOf, searchPlace, type DiscoveredDocument, type RagContent } from './rag-shapes.js';
 
 /** Arguments of the tasks of a pass. */
@@ -89,7 +90,14 @@ export function following(view: RagView): readonly Move[] | null {
   if (ids.includes('judge.facts') || own.passages.length === 0) return null;
   const count = bestPassages(own).length;
   const spec = { id: 'judge.facts', capability: 'judge.facts', task: judges.facts.task, query: null, needs: [], metadata_filters: null };
-  const requested: RequestedTask = { spec, action: null, models: template.judge.models, learn: 'settled', stream: 'held' };
+  const requested: RequestedTask = {
+    spec,
+    action: null,
+    models: template.judge.models,
+    learn: 'settled',
+    stream: 'held',
+    ...lastResort(view),
+  };
   return [
     { do: 'note', stage: 'summarizing', text: `Takes facts from ${count === 1 ? '1 passage' : `${count} passages`}` },
     { do: 'dispatch', tasks: [requested] },

@@ -1,18 +1,21 @@
 import type { PlanCreated, Reading } from '@conclave/contracts';
-import { currentFacts, type Move } from '@conclave/loop';
+import { currentFacts, type Move, type NoPlan } from '@conclave/loop';
 import type { AskingStrategy } from '../asks/asked-judge.js';
 import { ledgerAnswer } from '../committee/ledger.js';
 import { initialOwn as committeeOwn } from '../committee/own.js';
-import { fallbackPlan } from '../plan-rules.js';
 import { judges } from './judges.js';
 import { evolveOwn, initialOwn, missingIn, type Own, type RagView } from './own.js';
 import { beginning, following, passInput, passSummary } from './pass.js';
 import { optionsOf, placesOf, RagContent, RagOptions, type RagAsked } from './rag-shapes.js';
 import { awaitsReview, isReviewed, reviewOf, unreviewed } from './review.js';
 import { routeAsk } from './route-ask.js';
+import { ownPlan } from '../without-plan.js';
 
 /** Consecutive failed passes after which a run is stuck, and passes without a new fact after which it is stalled. */
 const [stuckPasses, stalledPasses] = [3, 2];
+
+/** Model calls that a pass needs after its plan: the facts, and the answer. */
+const keeps = 2;
 
 /** Why no pass can be made, and what to do. */
 const nothingToSearch =
@@ -27,11 +30,15 @@ const classWords: Readonly<Record<RagContent['class'], string>> = {
 
 const askedOf = ({ own, template }: RagView): RagAsked => ({ query: own.refined, places: [...placesOf(template)] });
 
-/** The plan of a pass whose router has failed: the unchanged query, looked up everywhere. */
-const everywhere = ({ run, own, template }: RagView): PlanCreated['data'] => {
+/**
+ * The plan of a pass whose router has failed, or for whose first pass the budget leaves no call: the unchanged query, looked up everywhere.
+ * A later pass needs calls for its facts, which such a budget does not leave either.
+ */
+const everywhere = (view: RagView, why: NoPlan): PlanCreated['data'] | null => {
+  const { run, own, template } = view;
+  if (why === 'budget' && run.plan !== null) return null;
   const collections = placesOf(template).map(({ name }) => name);
-  const content = { class: 'factual', collections, query: own.refined ?? run.request.goal };
-  return fallbackPlan(run, { epoch: 0, safety: [...own.safety], content });
+  return ownPlan(view, why, { content: { class: 'factual', collections, query: own.refined ?? run.request.goal } });
 };
 
 /** The verdict on the facts, for the decision table. */
@@ -95,6 +102,7 @@ export const reflectiveRag: AskingStrategy<Own> = {
   },
   planAsk: routeAsk,
   planner: {
+    keeps,
     ask: (view) => ({ asked: askedOf(view) }),
     faults: ({ template }, { content }) => {
       const read = RagContent.safeParse(content);

@@ -7,6 +7,7 @@ import { initialOwn } from '../committee/own.js';
 import { actionOf } from '../plan-rules.js';
 import { asAsked } from '../prompts/as-asked.js';
 import { askedText } from '../prompts/call-text.js';
+import { endsUnplanned, notLookedUp } from '../without-plan.js';
 import { waveAsk } from './wave-ask.js';
 import { optionsOf, WaveContent, waveFaults, WavesOptions, type KnownCall, type WaveAsked } from './wave-plan.js';
 
@@ -105,8 +106,8 @@ const synthesis: AskedJudge<Own> = {
       facts: [...currentFacts(run.memory)],
       answers: [],
       failed: failedCalls(view),
-      // What is open says only that waves ran out, which is nothing about the question.
-      openGap: null,
+      // Otherwise, what is open says only that waves ran out, which is nothing about the question.
+      openGap: notLookedUp(view),
       parameters: answer,
       ...asAsked(run.request),
     };
@@ -162,7 +163,7 @@ export const waves: AskingStrategy<Own> = {
   next: ({ run, own, lastRound }): readonly Move[] => {
     if (run.ending) {
       if (own.draft) return [{ do: 'say', draft: own.draft }];
-      const mayWrite = own.unwritten === null && (own.said.length > 0 || run.memory.facts.length > 0);
+      const mayWrite = own.unwritten === null && (own.said.length > 0 || run.memory.facts.length > 0 || endsUnplanned({ run }));
       return mayWrite ? [{ do: 'judge', name: 'synthesis', from: 'reserve', stream: 'live', composes: true }] : [];
     }
     if (run.plan === null) return [{ do: 'plan' }];
@@ -170,9 +171,6 @@ export const waves: AskingStrategy<Own> = {
     if (answered !== undefined || (status !== 'done' && run.plan.tasks.length === 0))
       return [{ do: 'decide', reading: { by: 'planner', sufficient: true, ends: answered === undefined ? noCall : allAnswered } }];
     if (status === 'done') return [{ do: 'decide', reading: { by: 'planner', sufficient: true } }];
-    // Asking the planner would leave no model call for the answer. A plan that has to be asked for again may still use it up.
-    if (!lastRound && run.request.limits.model_calls - run.spent.calls <= 1)
-      return [{ do: 'decide', reading: { by: 'planner', sufficient: false, unaffordable: 'another wave besides the answer' } }];
     // Something stays open only if no wave is left.
     const open = lastRound ? { open: 'the planner wanted more calls' } : {};
     return [{ do: 'decide', reading: { by: 'planner', sufficient: false, model: 'continue', ...open } }];

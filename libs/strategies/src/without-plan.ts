@@ -1,0 +1,43 @@
+import { noUsage, type PlanCreated, type RequestedTask } from '@conclave/contracts';
+import { allowanceFor, lacksPlan, type NoPlan, type RunState, type View } from '@conclave/loop';
+import { complexityOf } from '@conclave/questions';
+import { earlierQuestions } from './prompts/follow-up.js';
+
+type Seen = Pick<View, 'run'>;
+
+/** What the words of the question say, as the planner reads it. */
+export const questionOf = ({ request }: RunState): ReturnType<typeof complexityOf> =>
+  complexityOf(request.goal, {
+    hasHistory: request.conversation.length > 0,
+    hasAttachments: (request.attachments ?? []).length > 0,
+    earlier: earlierQuestions(request),
+  });
+
+/** A plan that a strategy makes itself. No planner has named the topics on which a wrong answer does harm, so the words do. */
+export const ownPlan = ({ run }: Seen, why: NoPlan, more: Partial<PlanCreated['data']>): PlanCreated['data'] => ({
+  epoch: run.epoch,
+  complexity: 'moderate',
+  signals: [],
+  safety: [...questionOf(run).safety],
+  cached: false,
+  choices: {},
+  tasks: [],
+  searchQuestion: null,
+  fallback: why === 'failed',
+  reAsks: 0,
+  failure: run.failure,
+  // The usage of a refused plan was already counted.
+  usage: noUsage,
+  ...more,
+});
+
+/** How the one task of a run without a plan is asked: with the last call, if nothing else is left. */
+export const lastResort = ({ run }: Seen): Pick<RequestedTask, 'from'> =>
+  lacksPlan(run) && allowanceFor(run, 1, { calls: 1, tokens: 1 }, false).calls === 0 ? { from: 'reserve' } : {};
+
+/** Whether a budget ended the run before its first plan, so that only what the model itself knows can answer. */
+export const endsUnplanned = ({ run }: Seen): boolean => run.plan === null && run.ending?.rule === 'D2';
+
+/** What the composer of such a run is told, so that its answer does not claim that anything was looked up. */
+export const notLookedUp = (view: Seen): string | null =>
+  endsUnplanned(view) ? 'Nothing was looked up and no tool was called, because the budget of this run leaves no call for that.' : null;

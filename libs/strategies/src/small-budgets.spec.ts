@@ -228,3 +228,24 @@ describe('the tokens or the money for a plan', () => {
     },
   );
 });
+
+describe('a planner that takes nearly all of the wall time', () => {
+  it.each(['single-pass', 'agentic', 'waves', 'reasoning'] as const)('leaves %s the time of one call, without a plan', (strategy) => {
+    const run = new SmallRun(strategy, thrifty);
+    run.requested({ wall_time_s: 60 });
+    while (!run.state!.awaiting) run.works();
+    run.fired();
+    expect(inputs(run, 'judge.synthesis')).toMatchObject([{ input: { openGap: expect.stringContaining('Nothing was looked up') } }]);
+    run.works();
+    expect(run.completed()).toMatchObject({ outcome: 'limit_reached', rule: 'D2', reasonCode: 'budget_wall_time_s', answer: 'Written.' });
+  });
+
+  it('does not let a dangerous question pass unreviewed', () => {
+    const run = new SmallRun('agentic', thrifty, { critic: { categories: ['medical_consult'] } });
+    run.requested({ wall_time_s: 60 }, { goal: 'Which dose of ibuprofen is safe for a child with fever?' });
+    run.fired();
+    expect(inputs(run, 'judge.synthesis')).toMatchObject([{ stream: 'held' }]);
+    run.composed(`Ask a doctor. ${'word '.repeat(40)}`);
+    expect(run.dispatched().at(-1)).toBe('0/judge.critic');
+  });
+});

@@ -4,6 +4,7 @@ import { againOf } from './experts.js';
 import { categoryOf, confidenceOf, heard, heardNow, sureFrom, wantsFormat, type CommitteeView as View, type Own } from './own.js';
 import { needsReview, reviewedCategories } from './review.js';
 import { takePlaces } from './superseding.js';
+import { endsUnplanned } from '../without-plan.js';
 
 /** How a round is assessed: not at all, on the evidence before writing, or on a written draft. */
 export const modeOf = ({ run, own, template }: View): 'none' | 'evidence' | 'answer' =>
@@ -141,7 +142,7 @@ const thinking: Stage = {
 
 /** Writes the answer: the single sure expert's, or a synthesis. */
 const write: Stage = {
-  wanted: (view) => isUnwritten(view) && (knows(view) || fastAnswer(view) !== null),
+  wanted: (view) => isUnwritten(view) && (knows(view) || fastAnswer(view) !== null || endsUnplanned(view)),
   ask: (view) => {
     const draft = fastAnswer(view);
     const trivial = view.own.complexity === 'trivial';

@@ -84,6 +84,9 @@ function faultsOf(description: StrategyDescription<never>): readonly string[] {
     faults.push(`has \`commands\` that are not a list of: ${commandNames.join(', ')}`);
   if (planAsk !== undefined && typeof (planAsk as { prompt?: unknown } | null)?.prompt !== 'function')
     faults.push('has a `planAsk` that was not made with `planAsk({ … })`');
+  const keeps = (given['planner'] as { keeps?: unknown } | undefined)?.keeps;
+  if (keeps !== undefined && !z.int().min(0).safeParse(keeps).success)
+    faults.push('has a `planner` whose `keeps` is no whole number of model calls');
   if (typeof judges !== 'object' || judges === null) return [...faults, 'has `judges` that are not an object'];
   for (const [name, judge] of Object.entries(judges as Record<string, Record<string, unknown> | null>)) {
     if (!/^[A-Za-z][A-Za-z0-9_-]{0,23}$/.test(name))

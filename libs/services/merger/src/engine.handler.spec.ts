@@ -11,7 +11,7 @@ const permitKey = new PermitKey(new MemoryStores().connect('keys').state.once);
 const runId = 'run_00000001';
 const template = {
   ...{ id: 't', version: 'v', strategy: 'agentic', gap_check: 'evidence', max_agentic_rounds: 1, planning_timeout_s: 20 },
-  limits: { wall_time_s: 60 },
+  limits: { wall_time_s: 60, model_calls: 40, tokens: 100_000 },
 } as unknown as Template;
 const header = {
   type: 'PlanRequested',

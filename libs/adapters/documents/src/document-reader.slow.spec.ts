@@ -128,9 +128,9 @@ describe('an HTML document', () => {
   });
 
   it('is read as plain text when parsing takes too long', async () => {
-    const rules = Array.from({ length: 6_000 }, (_, n) => `i u.a${n}{display:none}`).join('');
+    const rules = Array.from({ length: 1_000 }, (_, n) => `i u.a${n}{display:none}`).join('');
     const html = `<style>${rules}</style><h1>Start</h1><p hidden>secret</p><p>${'<i><u>x</u></i>'.repeat(29_000)}`;
-    const { text, notices } = await read(html, 'text/html', 'x.html', open({ timeoutMs: 4_000 }));
+    const { text, notices } = await read(html, 'text/html', 'x.html', open({ timeoutMs: 1_000 }));
     expect([text.startsWith('# Start\n\nxxx'), text.includes('secret')]).toEqual([true, false]);
     expect(notices.join()).toContain('all of its text');
   });

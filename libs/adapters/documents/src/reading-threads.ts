@@ -34,7 +34,7 @@ export interface ReadingFailure {
 export interface ReadingThreadsOptions {
   /** Documents read at the same time. */
   readonly threads?: number;
-  /** Time-out of one document in milliseconds; then its thread is ended. */
+  /** Time-out of one document in milliseconds; then its thread is ended. It counts while the process has a processor. */
   readonly timeoutMs?: number;
   /** JavaScript heap of one thread, megabytes. */
   readonly heapMb?: number;
@@ -53,6 +53,15 @@ interface Waiting {
 /** How often the growth of the process is checked, in milliseconds. */
 const lookEveryMs = 50;
 const megabyte = 1024 * 1024;
+
+/** On a machine without a free processor, a document may wait for one for this many times its limit. */
+const longestStretch = 10;
+
+/** Milliseconds. A thread has no processor time of its own in Node 20, and this is at least as much. */
+function processorTime(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
 
 /** Reads hostile bytes in threads that end when a document takes too much time or memory. */
 export class ReadingThreads {
@@ -212,7 +221,15 @@ class ReadingThread {
       void this.started.then(() => {
         clearTimeout(timer);
         if (this.over === null) return;
-        timer = setTimeout(() => stop(`Reading it took longer than ${this.limits.timeoutMs} ms.`, 'slow'), this.limits.timeoutMs);
+        const { timeoutMs } = this.limits;
+        const since = { wallMs: performance.now(), processorMs: processorTime() };
+        const check = (): void => {
+          const leftMs = timeoutMs - (processorTime() - since.processorMs);
+          if (leftMs <= 0 || performance.now() - since.wallMs >= timeoutMs * longestStretch)
+            return stop(`Reading it took longer than ${timeoutMs} ms.`, 'slow');
+          timer = setTimeout(check, leftMs);
+        };
+        timer = setTimeout(check, timeoutMs);
         this.worker.postMessage({ id, job });
       });
     });

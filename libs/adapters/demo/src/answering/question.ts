@@ -51,9 +51,27 @@ export function askingSentence(text: string): string {
   return asking.at(-1) ?? sentences.find((sentence) => tokensOf(sentence).some((token) => questionWords.has(token.lower))) ?? text.trim();
 }
 
+/** "and" before a question with an auxiliary, or with "who". */
+const joint =
+  /,?\s+and\s+(?=(?:(?:in|at|on|from|of|for|to|by|through)\s+)?(?:who\s|(?:what|which|whom|whose|when|where|how|why)\s+(?:\p{L}+\s+){0,3}(?:is|are|was|were|did|does|do|has|have|had|can|could|will|would)\s))/giu;
+
+/** "A, and B?" as "A? B?" if both parts ask something. For short texts only: it reads the text before each "and" again. */
+const unjoined = (text: string): string =>
+  text
+    .split(/(?<=[.?!;\n])/u)
+    .map((sentence) =>
+      !sentence.endsWith('?')
+        ? sentence
+        : sentence.replace(joint, (and, ...[at]: readonly number[]) => {
+            const before = tokensOf(sentence.slice(0, at));
+            return before.length > 2 && before.some(({ lower }) => questionWords.has(lower)) ? '? ' : and;
+          }),
+    )
+    .join('');
+
 /** The sentences of a request, without list marks and words such as "also" and "then" at their beginning. */
 export function askingSentences(text: string): readonly string[] {
-  return text
+  return unjoined(text)
     .split(/(?<=[?!;])\s+|\n+|(?<=\p{L}\.|\d\.)\s+(?=\p{Lu})|(?<=\?),?\s*(?:and|und)\s+(?=\p{L})/u)
     .map((sentence) =>
       sentence

@@ -55,14 +55,17 @@ const capital = (text: string): string => text.charAt(0).toUpperCase() + text.sl
 const cite = ({ sentence }: Pick<Link, 'sentence'>): string => (sentence.n > 0 ? ` [${sentence.n}]` : '');
 
 /** The links as sentences with the numbers of their facts, each sentence once. */
-export const statements = (chain: Chain): string => [...new Set(chain.links.map((link) => `${quoted(link)}${cite(link)}.`))].join(' ');
+export const statements = (links: readonly Link[]): string => [...new Set(links.map((link) => `${quoted(link)}${cite(link)}.`))].join(' ');
 
 /** The answer first, then its evidence. */
 export function answerText(chain: Chain): string {
   const last = chain.links.at(-1);
   if (!chain.complete || !last) return openText(chain);
-  return chain.answer ? `${capital(chain.answer)}${cite(last)}. ${statements(chain)}` : statements(chain);
+  return chain.answer ? `${capital(chain.answer)}${cite(last)}. ${statements(chain.links)}` : statements(chain.links);
 }
+
+/** The answers to all questions of a request, a paragraph each. */
+export const answersText = (chains: readonly Chain[]): string => [...new Set(chains.map(answerText))].join('\n\n');
 
 /** States what is known and what is not. */
 function openText(chain: Chain): string {
@@ -71,5 +74,5 @@ function openText(chain: Chain): string {
     const near = chain.nearest.map((sentence) => `${quoted({ sentence })}${cite({ sentence })}.`).join(' ');
     return `The documents that were found say nothing that answers “${chain.asked}”${near === '' ? '.' : ` in so many words. Nearest to it: ${near}`}`;
   }
-  return `${statements(chain)} The documents name ${chain.bridge ?? 'this'}, but nothing in them answers ${open}.`;
+  return `${statements(chain.links)} The documents name ${chain.bridge ?? 'this'}, but nothing in them answers ${open}.`;
 }

@@ -1,8 +1,9 @@
 import { promptMarks as marks } from '@conclave/contracts';
 import type { CallMessage } from '@conclave/ports';
 import { readQuestion } from '../answering/question.js';
+import { withSubject } from '../answering/subject.js';
 import { namesOf, tokensOf } from '../language/tokens.js';
-import { auxiliaries, personPronouns, possessivePronouns, questionWords } from '../language/words.js';
+import { auxiliaries, questionWords } from '../language/words.js';
 import { askedIn } from '../precision/calculations.js';
 import { conversionIn, furtherUnit } from '../precision/units.js';
 import { section } from '../prompt-reader.js';
@@ -97,18 +98,4 @@ function subjectOf(question: string, answer: string): string | null {
   const firstName = (text: string | undefined): string | null => (text ? (namesOf(text, tokensOf(text))[0]?.text ?? null) : null);
   const told = readQuestion(question).kind === 'person' ? firstName(sentences[0]) : firstName(sentences.slice(1).at(-1));
   return told ?? readQuestion(question).names.at(-1)?.text ?? null;
-}
-
-const objectPronouns: ReadonlySet<string> = new Set(['him', 'it', 'them']);
-
-function withSubject(question: string, subject: string): string {
-  const tokens = tokensOf(question);
-  const at = tokens.findIndex(({ lower }) => personPronouns.has(lower) || possessivePronouns.has(lower) || objectPronouns.has(lower));
-  const pronoun = tokens[at];
-  // A question with a name of its own is self-contained.
-  if (!pronoun || namesOf(question, tokens).length > 0) return question;
-  const next = tokens[at + 1];
-  // "her" before a noun is possessive; at the end or before an auxiliary it is the person.
-  const owns = possessivePronouns.has(pronoun.lower) && next !== undefined && !auxiliaries.has(next.lower);
-  return `${question.slice(0, pronoun.start)}${subject}${owns ? "'s" : ''}${question.slice(pronoun.end)}`;
 }

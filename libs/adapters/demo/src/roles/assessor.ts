@@ -1,5 +1,5 @@
 import { promptMarks as marks } from '@conclave/contracts';
-import { follow } from '../answering/chain.js';
+import { followEach } from '../answering/several.js';
 import { nothingFound } from '../answering/wording.js';
 import { section } from '../prompt-reader.js';
 import { readPassages, toldBy, type ParsedPassage } from '../reading/passages.js';
@@ -13,12 +13,12 @@ export function assess(prompt: string): string {
   const passages = readPassages(section(prompt, gapCheck.answer) ?? '');
   const asked = askedIn(question);
   const about = asked?.rest ?? question;
-  const chain = follow(about, passages);
+  const chain = followEach(about, passages).find(({ complete }) => !complete);
   // Other searches do not help if no document covers the question, and a calculation needs none.
-  const isOver = asked?.rest === null ? isCalculated(asked, passages) : chain.complete || isNowhere(passages);
+  const isOver = asked?.rest === null ? isCalculated(asked, passages) : !chain || isNowhere(passages);
   if (isOver) return `${gapCheck.status} ${gapCheck.complete}\n${gapCheck.gap} none\n${gapCheck.nextFocus} none`;
-  const open = chain.open ?? about;
-  const gap = chain.bridge ? `what the facts do not say about ${chain.bridge}: ${open}` : `the answer to: ${open}`;
+  const open = chain?.open ?? about;
+  const gap = chain?.bridge ? `what the facts do not say about ${chain.bridge}: ${open}` : `the answer to: ${open}`;
   return `${gapCheck.status} ${gapCheck.needsMore}\n${gapCheck.gap} ${oneLine(gap)}\n${gapCheck.nextFocus} ${oneLine(open)}`;
 }
 

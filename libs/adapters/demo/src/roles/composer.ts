@@ -1,6 +1,7 @@
 import { promptMarks as marks } from '@conclave/contracts';
-import { follow, type Chain } from '../answering/chain.js';
-import { answerText, demoLabel, quoted } from '../answering/wording.js';
+import type { Chain } from '../answering/chain.js';
+import { followEach } from '../answering/several.js';
+import { answersText, demoLabel, quoted } from '../answering/wording.js';
 import { languageNote, section } from '../prompt-reader.js';
 import { readPassages, toldBy, type ParsedPassage } from '../reading/passages.js';
 import { answersOf, askedIn, type WantedCalculations } from '../precision/calculations.js';
@@ -10,19 +11,23 @@ export function compose(prompt: string, question: string, format: Readonly<Recor
   const facts = section(prompt, marks.facts) ?? '';
   const passages = facts === '' || facts === 'none' ? [] : readPassages(facts);
   const asked = askedIn(question);
-  const chain = follow(asked?.rest ?? question, passages);
-  const found = passages.length === 0 ? noFacts(prompt) : answerText(chain);
+  const chains = followEach(asked?.rest ?? question, passages);
+  const complete = chains.every((chain) => chain.complete);
+  const found = passages.length === 0 ? noFacts(prompt) : answersText(chains);
   const sum = asked && calculatedText(asked, passages, section(prompt, marks.failedTasks) ?? '');
   const text = sum === null ? found : asked?.rest ? `${sum}\n\n${found}` : sum;
   const failed =
-    section(prompt, marks.failedTasks) && !chain.complete && sum === null ? ' Part of the search failed, so documents may be missing.' : '';
-  const note = !chain.complete && sum === null ? languageNote(prompt) : '';
+    section(prompt, marks.failedTasks) && !complete && sum === null ? ' Part of the search failed, so documents may be missing.' : '';
+  const note = !complete && sum === null ? languageNote(prompt) : '';
   if (format) {
-    const answer = (sum === null ? chain.answer : null) ?? text.replace(/ \[\d+\]/g, '');
+    const answer = (sum === null && chains.length === 1 ? chains[0]!.answer : null) ?? text.replace(/ \[\d+\]/g, '');
     const member = onlyText(format);
     return JSON.stringify(member === null ? { answer, note: demoLabel } : { [member]: answer });
   }
-  return `${text}${failed}${note}\n\n${demoLabel}${insight(prompt, chain)}`;
+  return `${text}${failed}${note}\n\n${demoLabel}${insight(
+    prompt,
+    chains.find(({ links }) => links.length > 1),
+  )}`;
 }
 
 type Members = Readonly<Record<string, { readonly type?: unknown } | undefined>>;
@@ -56,8 +61,8 @@ const noFacts = (prompt: string): string =>
     : 'No document was found that bears on this question. The demo model has no other knowledge: it answers from the documents that are searched here, and calculations with tools.';
 
 /** A conclusion from several facts, for the knowledge graph. Only if the prompt asks for it. */
-function insight(prompt: string, chain: Chain): string {
-  if (!chain.complete || chain.isAccount || chain.links.length < 2 || !prompt.includes(marks.insight.open)) return '';
+function insight(prompt: string, chain: Chain | undefined): string {
+  if (!chain?.complete || chain.isAccount || chain.links.length < 2 || !prompt.includes(marks.insight.open)) return '';
   const summary = chain.links.map((link) => quoted(link)).join('; ');
   const entities = [
     ...new Set(

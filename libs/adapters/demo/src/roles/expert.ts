@@ -1,6 +1,6 @@
 import { promptMarks as marks } from '@conclave/contracts';
-import { follow } from '../answering/chain.js';
-import { aboutItself, answerText, demoLabel, nothingFound, statements } from '../answering/wording.js';
+import { followEach } from '../answering/several.js';
+import { aboutItself, answersText, demoLabel, nothingFound, statements } from '../answering/wording.js';
 import { languageNote, section } from '../prompt-reader.js';
 import { answersOf, askedIn } from '../precision/calculations.js';
 import { readPassages, toldBy } from '../reading/passages.js';
@@ -14,9 +14,9 @@ export function consult(prompt: string, asked: string): string {
   const passages = evidence === '' || evidence === 'none' ? [] : readPassages(evidence);
   // Without marker lines in the prompt, the reply goes to the user unchanged.
   if (!prompt.includes(finding)) {
-    const chain = passages.length === 0 ? null : follow(question, passages);
-    const note = chain?.complete ? '' : languageNote(prompt);
-    return `${chain ? answerText(chain) : aboutItself(question)}${note}\n\n${demoLabel}`;
+    const chains = passages.length === 0 ? null : followEach(question, passages);
+    const note = chains?.every(({ complete }) => complete) ? '' : languageNote(prompt);
+    return `${chains ? answersText(chains) : aboutItself(question)}${note}\n\n${demoLabel}`;
   }
   if (passages.length === 0)
     return markers('The demo model answers from documents only, and it was given none.', nothingFound, 0.1, question);
@@ -24,9 +24,11 @@ export function consult(prompt: string, asked: string): string {
   const answers = calculated ? answersOf(calculated, passages.map(toldBy)).filter((answer) => answer !== null) : [];
   if (calculated?.rest === null && answers.length > 0)
     return markers(answers.join('\n'), answers.join('; ').replace(/ \[\d+\]/g, ''), 0.9, null);
-  const chain = follow(calculated?.rest ?? question, passages);
-  const core = statements(chain) || 'Nothing in the evidence answers the question.';
-  return markers(answerText(chain), core.replace(/ \[\d+\]/g, ''), chain.complete ? 0.9 : chain.links.length > 0 ? 0.5 : 0.2, chain.open);
+  const chains = followEach(calculated?.rest ?? question, passages);
+  const core = statements(chains.flatMap(({ links }) => links)) || 'Nothing in the evidence answers the question.';
+  const open = chains.find(({ complete }) => !complete);
+  const sure = !open ? 0.9 : chains.some(({ links }) => links.length > 0) ? 0.5 : 0.2;
+  return markers(answersText(chains), core.replace(/ \[\d+\]/g, ''), sure, open?.open ?? null);
 }
 
 const markers = (text: string, core: string, sure: number, gap: string | null): string =>

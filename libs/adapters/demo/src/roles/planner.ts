@@ -2,6 +2,7 @@ import { promptMarks as marks } from '@conclave/contracts';
 import { innerPart, askingSentence, readQuestion, type ParsedQuestion } from '../answering/question.js';
 import { genericPeople } from '../language/words.js';
 import { tokensOf } from '../language/tokens.js';
+import { namedQuestions } from '../answering/several.js';
 import { listOf, section } from '../prompt-reader.js';
 import type { Calculation } from '../precision/calculation.js';
 import { askedIn } from '../precision/calculations.js';
@@ -17,7 +18,7 @@ interface PlanItem {
 }
 
 /**
- * A plan as JSON: a task of a tool for each calculation; if more is asked, also one search for what has to be known first, on the web and
+ * A plan as JSON: a task of a tool for each calculation; if more is asked, also a search for what each question needs first, on the web and
  * in uploaded documents if available; and one expert, unless all tasks are calculations that cannot be refused. `goal` is the
  * self-contained question.
  */
@@ -39,13 +40,21 @@ export function plan(prompt: string, goal: string): string {
   const tasks: PlanItem[] = [...sums];
   const focus = section(prompt, marks.replan.nextFocus);
   const tried = triedIn(prompt);
-  const query = nextQuery(focus || about, tried);
-  const wanted = `Find what answers: ${oneLine(focus || about)}`;
-  for (const [id, capability] of [
-    ['r1', 'research'],
-    ['c1', 'collections'],
-  ] as const)
-    if (query !== null && capabilities.includes(capability)) tasks.push({ id, task: wanted, capability, search_query: query });
+  const searches: PlanItem[] = [];
+  for (const wanted of focus ? [focus] : namedQuestions(about)) {
+    const query = nextQuery(wanted, [...tried, ...searches.map((search) => search.search_query!)]);
+    if (query !== null)
+      searches.push({ id: `${searches.length + 1}`, task: `Find what answers: ${oneLine(wanted)}`, capability: '', search_query: query });
+  }
+  const everywhere = [
+    ['r', 'research'],
+    ['c', 'collections'],
+  ].flatMap(([letter, capability]) =>
+    capabilities.includes(capability!)
+      ? searches.map((search) => ({ ...search, id: `${letter}${search.id}`, capability: capability! }))
+      : [],
+  );
+  tasks.push(...everywhere.slice(0, mostSearches));
   tasks.push(answering);
   const leaning = oneLine(section(prompt, marks.question) ?? '') !== oneLine(goal);
   return JSON.stringify(leaning ? { tasks, search_question: oneLine(goal) } : { tasks });
@@ -71,6 +80,9 @@ function callsIn(prompt: string, capabilities: readonly string[], calculations: 
   });
   return tasks.every((task) => task !== null) ? tasks : null;
 }
+
+/** Most searches of a plan: a moderate one has four tasks, and one of them answers. */
+const mostSearches = 3;
 
 /** Sums, differences and products of plain numbers. */
 const cannotBeRefused = ({ tool, about }: Calculation): boolean => tool === 'calculate' && /^[\d\s.+*-]+$/.test(about);

@@ -114,8 +114,8 @@ export function allowanceFor(
   const { limits } = run.request;
   const share = fromReserve ? 1 : reserveShare;
   const left = (limit: number, spent: number, reservedNow: number): number => Math.max(0, limit * share - spent - reservedNow);
-  const callsLeft = Math.floor(left(limits.model_calls, run.spent.calls, held.calls));
-  const calls = Math.floor(callsLeft / Math.max(1, Math.min(sharers, callsLeft)));
+  const shared = Math.floor(left(limits.model_calls, run.spent.calls, held.calls));
+  const calls = Math.floor(shared / Math.max(1, Math.min(sharers, shared)));
   const tokens = Math.floor(left(limits.tokens, run.spent.prompt + run.spent.completion, held.tokens) / sharers);
   const cost = limits.cost === null ? null : left(limits.cost, run.spent.cost, held.cost ?? 0) / sharers;
   const nothing = tokens <= 0 || (cost !== null && cost <= 0);
@@ -132,7 +132,7 @@ export const unplannedSignal = 'budget:plan';
 export const lacksPlan = ({ plan }: RunState): boolean => plan !== null && plan.signals.includes(unplannedSignal);
 
 export const budgetLeft = (run: RunState, now: number): GapDetected['data']['left'] => ({
-  model_calls: Math.max(0, run.request.limits.model_calls - run.spent.calls),
+  model_calls: Math.max(0, callsLeft(run)),
   tokens: Math.max(0, run.request.limits.tokens - run.spent.prompt - run.spent.completion),
   wall_time_s: Math.max(0, Math.round(wallTimeOf(run) - ranMs(run, now) / 1000)),
   ...(run.request.limits.cost === null ? {} : { cost: Math.max(0, run.request.limits.cost - run.spent.cost) }),

@@ -62,3 +62,4 @@ export { isAbout, mayBearOn, namesTitle } from './research/about.js';
 export { freshness, freshnessOf, normalisedQuery } from './research/freshness.js';
 export { bestPassages } from './research/passages.js';
 export { canSee, hasImage, withVision } from './vision.js';
+export { complexityOfRequest } from './without-plan.js';

@@ -1,12 +1,12 @@
-import { noUsage, type PlanCreated, type RequestedTask } from '@conclave/contracts';
-import { allowanceFor, lacksPlan, type NoPlan, type RunState, type View } from '@conclave/loop';
+import { noUsage, type PlanCreated, type PlanRequested, type RequestedTask } from '@conclave/contracts';
+import { allowanceFor, lacksPlan, type NoPlan, type View } from '@conclave/loop';
 import { complexityOf } from '@conclave/questions';
 import { earlierQuestions } from './prompts/follow-up.js';
 
 type Seen = Pick<View, 'run'>;
 
-/** What the words of the question say, as the planner reads it. */
-export const questionOf = ({ request }: RunState): ReturnType<typeof complexityOf> =>
+/** What the words of a question say, read with the turns before it. */
+export const complexityOfRequest = (request: PlanRequested['data']): ReturnType<typeof complexityOf> =>
   complexityOf(request.goal, {
     hasHistory: request.conversation.length > 0,
     hasAttachments: (request.attachments ?? []).length > 0,
@@ -18,7 +18,7 @@ export const ownPlan = ({ run }: Seen, why: NoPlan, more: Partial<PlanCreated['d
   epoch: run.epoch,
   complexity: 'moderate',
   signals: [],
-  safety: [...questionOf(run).safety],
+  safety: [...complexityOfRequest(run.request).safety],
   cached: false,
   choices: {},
   tasks: [],

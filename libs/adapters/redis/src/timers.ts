@@ -7,7 +7,7 @@ import { dueTimers, nextTimer, removeTimer } from './scripts/timers.js';
 /** A run id never contains `|`; the name of a timer may. */
 export const timerMember = (runId: string, name: string): string => `${runId}|${name}`;
 
-/** The arm number and a blank. */
+/** The arm number and a blank: older versions read the task of the timer behind it. */
 export const timerRecord = ({ arm }: TimerToArm): string => `${arm} `;
 
 function timerFrom([member, dueAt, record]: [string, string, string]): DueTimer {

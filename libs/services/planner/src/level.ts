@@ -1,6 +1,6 @@
 import { demoProvider, type Complexity, type PlanRequested, type SafetyTopic } from '@conclave/contracts';
 import { asksNothing, complexityOf } from '@conclave/questions';
-import { earlierQuestions, hasImage } from '@conclave/strategies';
+import { hasImage, complexityOfRequest } from '@conclave/strategies';
 import type { LookupResult } from './lookup.js';
 
 /** The complexity level of a run, and why. */
@@ -38,11 +38,7 @@ export function levelOf(request: PlanRequested['data']): RatedComplexity {
 const levels = new WeakMap<PlanRequested['data'], RatedComplexity>();
 
 function levelInWords(request: PlanRequested['data']): RatedComplexity {
-  const read = complexityOf(request.goal, {
-    hasHistory: request.conversation.length > 0,
-    hasAttachments: (request.attachments ?? []).length > 0,
-    earlier: earlierQuestions(request),
-  });
+  const read = complexityOfRequest(request);
   const ofTemplate = request.template.complexity ?? 'moderate';
   const about = { category: read.category, safety: [...read.safety], lookUp: null };
   if (request.complexity) return { ...about, complexity: request.complexity, signals: ['forced:request'] };

@@ -3,7 +3,7 @@ import { unplannedSignal, type View } from '@conclave/loop';
 import { asksNothing } from '@conclave/questions';
 import { trivialTask } from '../plan-rules.js';
 import { canSee, hasImage, visionCategory } from '../vision.js';
-import { ownPlan, questionOf } from '../without-plan.js';
+import { ownPlan, complexityOfRequest } from '../without-plan.js';
 
 /** Model calls that a committee needs after its plan: one expert, and the answer. */
 export const keptCalls = 2;
@@ -18,7 +18,7 @@ export const isOneExpert = ({ signals }: Pick<PlanCreated['data'], 'signals'>): 
 export function oneExpert(view: Pick<View, 'run'>): PlanCreated['data'] {
   const { request } = view.run;
   const { goal, template, attachments } = request;
-  const { category, level } = questionOf(view.run);
+  const { category, level } = complexityOfRequest(request);
   const wantedLevel = request.complexity ?? template.complexity ?? 'moderate';
   const needsPlan = (wantedLevel === 'auto' ? level : wantedLevel) !== 'trivial' && !asksNothing(goal);
   const wanted = hasImage(attachments) && canSee(template) ? visionCategory : category;

@@ -1,6 +1,6 @@
 import type { Draft, Review, SafetyTopic } from '@conclave/contracts';
 import { isExpert, type Verdict } from '@conclave/loop';
-import { endsUnplanned, questionOf } from '../without-plan.js';
+import { endsUnplanned, complexityOfRequest } from '../without-plan.js';
 import { categoryOf, wantsFormat, type CommitteeView, type Own } from './own.js';
 
 /** Longest answer, in characters, that is not reviewed. */
@@ -23,7 +23,7 @@ export function reviewedCategories({ run, own, template }: CommitteeView): reado
   if (reviewed.size === 0) return [];
   const asked = Object.values(run.tasks).filter((task) => isExpert(task.spec.capability));
   // No plan has named the topics of a run that ended before its first.
-  const topics = endsUnplanned({ run }) ? questionOf(run).safety : own.safety;
+  const topics = endsUnplanned({ run }) ? complexityOfRequest(run.request).safety : own.safety;
   const shown = topics.map((topic) => categoryOfTopic[topic] ?? topic);
   return [...new Set([...asked.map(categoryOf), ...shown])].filter((category) => reviewed.has(category) || category === 'danger');
 }

@@ -51,11 +51,14 @@ export function askingSentence(text: string): string {
   return asking.at(-1) ?? sentences.find((sentence) => tokensOf(sentence).some((token) => questionWords.has(token.lower))) ?? text.trim();
 }
 
+/** Longest request that is split into its sentences, in characters: an "and" has the text before it read again. */
+export const longestRequest = 2_000;
+
 /** "and" before a question with an auxiliary, or with "who". */
 const joint =
   /,?\s+and\s+(?=(?:(?:in|at|on|from|of|for|to|by|through)\s+)?(?:who\s|(?:what|which|whom|whose|when|where|how|why)\s+(?:\p{L}+\s+){0,3}(?:is|are|was|were|did|does|do|has|have|had|can|could|will|would)\s))/giu;
 
-/** "A, and B?" as "A? B?" if both parts ask something. For short texts only: it reads the text before each "and" again. */
+/** "A, and B?" as "A? B?" if both parts ask something. */
 const unjoined = (text: string): string =>
   text
     .split(/(?<=[.?!;\n])/u)
@@ -69,7 +72,7 @@ const unjoined = (text: string): string =>
     )
     .join('');
 
-/** The sentences of a request, without list marks and words such as "also" and "then" at their beginning. */
+/** The sentences of a request, without list marks and words such as "also" and "then" at their beginning. For texts up to the longest request. */
 export function askingSentences(text: string): readonly string[] {
   return unjoined(text)
     .split(/(?<=[?!;])\s+|\n+|(?<=\p{L}\.|\d\.)\s+(?=\p{Lu})|(?<=\?),?\s*(?:and|und)\s+(?=\p{L})/u)

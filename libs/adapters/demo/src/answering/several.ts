@@ -1,14 +1,11 @@
-import { namesOf, tokensOf } from '../language/tokens.js';
 import { personPronouns, possessivePronouns, questionWords } from '../language/words.js';
 import type { ParsedPassage } from '../reading/passages.js';
 import { follow, type Chain } from './chain.js';
-import { askingSentences, readQuestion } from './question.js';
+import { askingSentences, longestRequest, readQuestion } from './question.js';
 import { pronounIn, withSubject } from './subject.js';
 
 /** Most questions of one request that are answered one by one. */
 const mostQuestions = 4;
-/** Longest request that is read for several questions, in characters. */
-const longestRequest = 2_000;
 
 /** The questions of a request in order; the request itself if it does not ask several things. */
 export function questionsIn(request: string): readonly string[] {
@@ -22,9 +19,7 @@ export function questionsIn(request: string): readonly string[] {
 
 /** The questions that name what they are about: the others ask about the answer to the one before. */
 export const namedQuestions = (request: string): readonly string[] =>
-  questionsIn(request).filter(
-    (question, at) => at === 0 || pronounIn(question) === null || namesOf(question, tokensOf(question)).length > 0,
-  );
+  questionsIn(request).filter((question, at) => at === 0 || pronounIn(question) === null);
 
 /** How far the facts lead towards an answer of each question of a request. */
 export function followEach(request: string, passages: readonly ParsedPassage[]): readonly Chain[] {

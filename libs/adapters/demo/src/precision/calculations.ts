@@ -1,4 +1,4 @@
-import { askingSentences } from '../answering/question.js';
+import { askingSentences, longestRequest } from '../answering/question.js';
 import { expressionIn } from './arithmetic.js';
 import { calendarCall, weekdays, yesNo } from './calendar-answers.js';
 import { calendarIn } from './calendar.js';
@@ -203,7 +203,7 @@ const noRate =
  * no form of calculation is left to the documents.
  */
 export function askedIn(request: string): WantedCalculations | null {
-  if (request.length > 2_000) return null;
+  if (request.length > longestRequest) return null;
   const whole = readOne(request) ?? readOne(withoutTypos(request));
   if (whole) return { calculations: [whole], rest: null, refusal: null };
   // "5 + 7 and 6 * 3": two sums, each of them whole.

@@ -24,10 +24,8 @@ export function compose(prompt: string, question: string, format: Readonly<Recor
     const member = onlyText(format);
     return JSON.stringify(member === null ? { answer, note: demoLabel } : { [member]: answer });
   }
-  return `${text}${failed}${note}\n\n${demoLabel}${insight(
-    prompt,
-    chains.find(({ links }) => links.length > 1),
-  )}`;
+  const joined = chains.find(({ links }) => links.length > 1);
+  return `${text}${failed}${note}\n\n${demoLabel}${insight(prompt, joined)}`;
 }
 
 type Members = Readonly<Record<string, { readonly type?: unknown } | undefined>>;

@@ -17,6 +17,9 @@ interface PlanItem {
   readonly depends_on?: readonly string[];
 }
 
+/** Most searches of a plan: a moderate one has four tasks, and one of them answers. */
+const mostSearches = 3;
+
 /**
  * A plan as JSON: a task of a tool for each calculation; if more is asked, also a search for what each question needs first, on the web and
  * in uploaded documents if available; and one expert, unless all tasks are calculations that cannot be refused. `goal` is the
@@ -40,19 +43,17 @@ export function plan(prompt: string, goal: string): string {
   const tasks: PlanItem[] = [...sums];
   const focus = section(prompt, marks.replan.nextFocus);
   const tried = triedIn(prompt);
-  const searches: PlanItem[] = [];
+  const searches: { readonly task: string; readonly search_query: string }[] = [];
   for (const wanted of focus ? [focus] : namedQuestions(about)) {
-    const query = nextQuery(wanted, [...tried, ...searches.map((search) => search.search_query!)]);
-    if (query !== null)
-      searches.push({ id: `${searches.length + 1}`, task: `Find what answers: ${oneLine(wanted)}`, capability: '', search_query: query });
+    const query = nextQuery(wanted, [...tried, ...searches.map(({ search_query }) => search_query)]);
+    if (query !== null) searches.push({ task: `Find what answers: ${oneLine(wanted)}`, search_query: query });
   }
-  const everywhere = [
-    ['r', 'research'],
-    ['c', 'collections'],
-  ].flatMap(([letter, capability]) =>
-    capabilities.includes(capability!)
-      ? searches.map((search) => ({ ...search, id: `${letter}${search.id}`, capability: capability! }))
-      : [],
+  const places = [
+    { letter: 'r', capability: 'research' },
+    { letter: 'c', capability: 'collections' },
+  ].filter(({ capability }) => capabilities.includes(capability));
+  const everywhere = places.flatMap(({ letter, capability }) =>
+    searches.map(({ task, search_query }, at): PlanItem => ({ id: `${letter}${at + 1}`, task, capability, search_query })),
   );
   tasks.push(...everywhere.slice(0, mostSearches));
   tasks.push(answering);
@@ -80,9 +81,6 @@ function callsIn(prompt: string, capabilities: readonly string[], calculations: 
   });
   return tasks.every((task) => task !== null) ? tasks : null;
 }
-
-/** Most searches of a plan: a moderate one has four tasks, and one of them answers. */
-const mostSearches = 3;
 
 /** Sums, differences and products of plain numbers. */
 const cannotBeRefused = ({ tool, about }: Calculation): boolean => tool === 'calculate' && /^[\d\s.+*-]+$/.test(about);

@@ -20,6 +20,11 @@ interface StartedRun {
   readonly maxRounds: number;
   readonly round?: string | undefined;
 }
+interface AppliedCommand {
+  readonly seq: number;
+  readonly name: string;
+  readonly evidence?: readonly { readonly text: string }[] | undefined;
+}
 interface Note {
   readonly text?: string | undefined;
   readonly stage?: string | undefined;
@@ -97,10 +102,17 @@ const consequences: Readonly<Record<Decided['then'], string>> = {
 };
 export const decided = ({ rule, then, sentence }: Decided): string => `By rule ${rule}, ${consequences[then]}: ${sentence}`;
 
-export function runStarted({ request: { caller, template, goal }, maxRounds, round = 'round' }: StartedRun): string {
+export function runStarted({ request, maxRounds, round = 'round' }: StartedRun): string {
+  const { caller, template, goal, documents = [], clientTools } = request;
   const who = `${caller.actor} (tenant ${caller.tenant})`;
-  return `The run began for ${who} with the template ${template.id}, whose strategy makes up to ${counted(maxRounds, round)}${saying(goal)}`;
+  const names = bounded(documents.map(({ title }, index) => `[${index + 1}] ${title}`).join(', '), namesLength);
+  const withQuoted = documents.length === 0 ? '' : `, and with ${counted(documents.length, 'document')} that the request quotes (${names})`;
+  const calls = clientTools?.usage.calls ?? 0;
+  const afterTools = calls === 0 ? '' : `, after ${counted(calls, 'model call')} to ${clientTools!.model} about the tools of the client`;
+  return `The run began for ${who} with the template ${template.id}, whose strategy makes up to ${counted(maxRounds, round)}${withQuoted}${afterTools}${saying(goal)}`;
 }
+/** Maximum characters of the names of the documents of a request. */
+const namesLength = 600;
 
 /** A line of a strategy for readers of the run, or else what it stores. */
 export function noted({ text, stage, data }: Note): string {
@@ -116,6 +128,10 @@ export function runEnded({ ending, answer, usage, openCalls }: EndedRun): string
   const reason = /[.!?…]$/.test(ending.reason) ? ending.reason : `${ending.reason}.`;
   return `The run ended as ${ending.outcome}: ${reason}${cost}${open}${answer ? ` Its answer${saying(answer.text)}` : ' It has no answer.'}`;
 }
+
+/** A command that took effect, with the results of tools that it brought. */
+export const applied = ({ name, seq, evidence }: AppliedCommand): string =>
+  `Command ${seq} (${name}) was applied${evidence ? `, with results of the tools of the client${saying(evidence.map(({ text }) => text).join('; '))}` : '.'}`;
 
 /** What a command says beside its name; a text is told at its arrival. */
 export const commandText = ({ name: _, ...values }: Readonly<Record<string, unknown>>): string => listed(values);

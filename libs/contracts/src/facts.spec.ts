@@ -25,6 +25,20 @@ const judged = (output: object) =>
 const assessed = (reading: object) => said({ kind: 'Assessed', epoch: 0, reading });
 
 describe('the sentence of a fact', () => {
+  it('says of a request which documents it quotes, and what was asked about the tools of its client', () => {
+    const request = { caller: { actor: 'ann', tenant: 'default' }, template: { id: 't' }, goal: 'Who?' };
+    const began = (more: object): string => said({ kind: 'RunStarted', maxRounds: 1, request: { ...request, ...more } });
+    expect(began({})).toMatch(/makes up to 1 round: Who\?$/);
+    const documents = [{ title: 'harbor.txt' }, { title: 'ferries.txt' }];
+    expect(began({ documents })).toMatch(/with 2 documents that the request quotes \(\[1\] harbor\.txt, \[2\] ferries\.txt\): Who\?$/);
+    const clientTools = { model: 'm@p', usage: { calls: 2 }, calls: [] };
+    expect(began({ clientTools })).toMatch(/round, after 2 model calls to m@p about the tools of the client: Who\?$/);
+    const applied = { kind: 'CommandApplied', seq: 1, name: 'answer', epoch: 0 };
+    expect(said({ ...applied, evidence: [{ text: 'weather(): rain' }, { text: 'time(): noon' }] })).toBe(
+      'Command 1 (answer) was applied, with results of the tools of the client: weather(): rain; time(): noon',
+    );
+  });
+
   it('names the tool with its arguments, or the query of a search', () => {
     expect(admitted({ tool: 'clinic.find_owner', args: { name: 'Ada' } })).toBe(
       'Task 0/o1 (mcp) was added: Find the owner (clinic.find_owner {"name":"Ada"})',

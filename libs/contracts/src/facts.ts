@@ -3,7 +3,7 @@ import { bounded, counted, defineFact, local, shownText, type AskedTasks, type F
 import { PlanCreated, PlanRequested } from './events/plan.js';
 import { Allowance, ResultReady } from './events/task.js';
 import { Draft, Ending, Reading, RefusedWhy, refusals, Rubric, RequestedTask } from './fact-values.js';
-import { assessed, commandText, decided, noted, planTaken, runEnded, runStarted, saying } from './fact-wording.js';
+import { applied, assessed, commandText, decided, noted, planTaken, runEnded, runStarted, saying } from './fact-wording.js';
 import { RunId } from './ids.js';
 import type { EngineEntry } from './run-stream.js';
 import { StageCode } from './stages.js';
@@ -276,7 +276,7 @@ export const factSpecs = [
     'CommandApplied',
     'A command took effect.',
     { seq: z.int(), name: z.string(), epoch: z.int(), at: Timestamp, text: z.string().optional(), evidence: ClientEvidence.optional() },
-    ({ name, seq, evidence }) => `Command ${seq} (${name}) was applied${evidence ? ', with results of the tools of the client' : ''}.`,
+    (fact) => applied(fact),
     ({ seq, name, epoch }) => [{ kind: 'command.applied', seq, name, epoch }],
   ),
   defineFact(

@@ -72,6 +72,7 @@ const rows = {
   CONFIGURATION_INVALID:       [500, 'server_error',           'caller_configuration',    no,  no,  no,  'The configuration has mistakes. Correct what is named and start again.'],
   PROVIDER_UNREACHABLE:        [502, 'upstream_error',         'provider_unreachable',    yes, no,  no,  'The model server does not answer. Check that it runs and that `base_url` is right.'],
   PROVIDER_REFUSED:            [502, 'upstream_error',         'provider_refused',        no,  no,  no,  'The model server refused the request.'],
+  PROVIDER_MODEL_UNKNOWN:      [502, 'upstream_error',         'provider_refused',        no,  no,  no,  'The model server does not have a model that Conclave was set up to use. Load it there, or correct its name in the configuration.'],
   PROVIDER_UNAUTHENTICATED:    [502, 'upstream_error',         'provider_auth',           no,  no,  no,  'The model server rejected the API key. Check the variable that `api_key_env` names.'],
   PROVIDER_RATE_LIMITED:       [429, 'upstream_error',         'provider_rate_limit',     yes, no,  no,  'The model server refused the request because of its rate limit.'],
   PROVIDER_FAILED:             [502, 'upstream_error',         'provider_error',          yes, no,  no,  'The model server failed.'],

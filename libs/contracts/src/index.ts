@@ -315,6 +315,7 @@ export {
   topicsFor,
   type TopicSpec,
 } from './topics.js';
+export { asksForQuery } from './query-prompt.js';
 export { asksForTitle } from './title-prompt.js';
 export { isContentPair, unspacedScripts, withPairs } from './character-pairs.js';
 export { readUtilityPrompt, shapedReply, type UtilityPrompt, utilityPromptOf } from './utility-prompt.js';
@@ -326,6 +327,7 @@ export {
   AnswerParameters,
   type AttachedReference,
   Attachment,
+  QuotedDocument,
   CachedAnswer,
   CacheKeys,
   ClientToolCall,

@@ -67,6 +67,8 @@ export const promptMarks = {
   query: 'QUERY:',
   tried: 'TRIED:',
   missing: 'MISSING:',
+  /** Documents that the client's messages quote. */
+  quoted: 'DOCUMENTS SENT WITH THE QUESTION.',
   /** Before the result of a client's tool. */
   clientTool: 'Result of a tool that was called for the question:',
   /** Heading of the texts that the user sent during the run, and the marks at the start of its lines. */

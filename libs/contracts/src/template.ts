@@ -10,7 +10,7 @@ export type StrategyId = z.infer<typeof StrategyId>;
 
 export const ModelRef = z
   .string()
-  .regex(/^[^\s@]+(@[A-Za-z0-9_.-]+)$/)
+  .regex(/^\S+@[A-Za-z0-9_.-]+$/)
   .describe('a model of a provider, written `model@provider`');
 
 /** Limits of a run. Requests may lower a limit, never raise it. */

@@ -20,6 +20,10 @@ describe('a prompt for the title of a chat', () => {
       'you will generate a short title based on the first message a user begins a conversation with\n- at most 80 characters',
     ],
     ['an agent', 'Generate a concise title (3-7 words) that captures the main topic of this coding session. Return JSON: {"title": "..."}'],
+    [
+      'Page Assist, behind the chat',
+      `Here is the conversation:\n\n--------------\n\n${'Why is the sky blue? '.repeat(60)}\n\n--------------\n\nCreate a concise, 3-5 word phrase as a title for this conversation. RESPOND ONLY WITH THE TITLE TEXT.`,
+    ],
     ['others', 'Find a concise title for a conversation between a user and an assistant. Make it shorter than 7 words.\nuser: Hi'],
     ['others', 'You are a helpful assistant that generates concise conversation titles.\n\nGiven the first message, write a title.'],
     ['others', 'You are an expert in crisp conversation titles.\nOutput one title that captures the intent in 8 words.'],

@@ -26,10 +26,22 @@ const limited =
  * to say: that a title is wanted, of a conversation or its first message, and how short. English only.
  */
 export function asksForTitle(text: string): boolean {
-  const begins = text.trimStart().slice(0, opening.ofText);
+  const begins = behindChat(text.trim()).slice(0, opening.ofText);
   if (!limited.test(begins)) return false;
   const sentences = begins.split(/(?<=[.!?:])\s+|\n+/u).slice(0, opening.sentences);
   return verb.test(sentences.join(' ')) && sentences.some(isAboutChat);
+}
+
+/** A line that sets a part of a prompt off from the rest. */
+const rule = /\n[^\S\n]*([-=*_]{3,})[^\S\n]*(?=\n)/g;
+
+/** What follows a chat with which a prompt begins: announced by one line, and between two equal rules. */
+function behindChat(text: string): string {
+  const [first, ...others] = text.matchAll(rule);
+  const head = text.slice(0, first?.index ?? 0).trim();
+  const last = others.at(-1);
+  if (first === undefined || last === undefined || last[1] !== first[1] || head.includes('\n') || !head.endsWith(':')) return text;
+  return text.slice(last.index + last[0].length).trimStart();
 }
 
 function isAboutChat(sentence: string): boolean {

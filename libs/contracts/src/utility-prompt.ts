@@ -1,3 +1,4 @@
+import { asksForQuery } from './query-prompt.js';
 import { asksForTitle } from './title-prompt.js';
 
 /** A chat front end's own request beside the chat: a title, tags, follow-up questions, search queries, the end of a sentence. */
@@ -18,7 +19,7 @@ const html: ReadonlySet<string> = new Set(
   ),
 );
 /** The only text that may follow the last block of a prompt: a heading for the reply. */
-const onlyHeading = /^\s*(?:#{1,6} [^\n]{0,60})?\s*$/u;
+const onlyHeading = /^(?:#{1,6} [^\n]{0,60})?$/u;
 
 /** Start of a block such as `<chat_history>...</chat_history>`, whatever its name. */
 const opening = /^[ \t]*<([\p{L}_][\p{L}\p{N}_-]{1,40})>/gmu;
@@ -48,7 +49,7 @@ function blocksIn(text: string): { readonly inner: readonly string[]; readonly a
 
 /** Turns as front ends write them into a prompt; the role names come from their code, not from the template. */
 const turn = /^(USER|ASSISTANT): ?/mu;
-const namedTurn = /^(?:\s*)(User|Human|AI|Assistant): ?/mu;
+const namedTurn = /^[^\S\n]{0,40}(User|Human|AI|Assistant): ?/mu;
 const heading = /^#{2,6} \S/gmu;
 /** An example of a JSON object with one member; the quoted text may itself be a placeholder. */
 const example =
@@ -77,9 +78,9 @@ export function readUtilityPrompt(text: string, isTitle?: boolean): UtilityPromp
   const endsWithTurns = inner.length > 0 && rest.trim() === '' && turn.test(inner.at(-1)!) && turns.length > 1;
   const aboutTurns = turns.length > 0 && around.trim() !== '' && (shape !== null || headings >= 2 || endsWithTurns);
   // Without any turn yet: the end of a sentence, or a block that is still empty.
-  const aboutBlock = inner.length > 0 && shape !== null && headings >= 2 && onlyHeading.test(rest) && !documents.test(text);
+  const aboutBlock = inner.length > 0 && shape !== null && headings >= 2 && onlyHeading.test(rest.trim()) && !documents.test(text);
   if (aboutTurns || aboutBlock) return { shape, turns };
-  if ((isTitle ?? asksForTitle(text)) || openings.some((words) => words.test(text.trimStart())))
+  if ((isTitle ?? asksForTitle(text)) || asksForQuery(text) || openings.some((words) => words.test(text.trimStart())))
     return { shape, turns: turns.length > 0 ? turns : turnsOf(text) };
   return null;
 }
@@ -114,7 +115,7 @@ export function shapedReply(reply: string, shape: NonNullable<UtilityPrompt['sha
   }
   const lines = reply
     .split('\n')
-    .map((line) => line.replace(/^[\s>#*\-\d.)\]("'“„]+|[\s"'”,*]+$/gu, ''))
+    .map((line) => line.replace(/^[\s>#*\-\d.)\]("'“„]+|(?<![\s"'”,*])[\s"'”,*]+$/gu, ''))
     .filter((line) => /\p{L}/u.test(line) && !/[{}`]/u.test(line))
     .map((line) => line.slice(0, longestText));
   return JSON.stringify({ [member]: list ? lines.slice(0, longestList) : (lines[0] ?? '') });

@@ -33,11 +33,15 @@ export const addUsage = (a: Usage, b: Usage): Usage => ({
 });
 
 export const Source = z.object({
-  kind: z.enum(['web', 'corpus', 'expert', 'tool', 'graph', 'collection', 'memory']),
+  kind: z.enum(['web', 'corpus', 'expert', 'tool', 'graph', 'collection', 'memory', 'request']),
   title: z.string(),
   url: z.string().nullable().describe('address a person can open, or null'),
-  document: z.string().optional().describe('uploaded document that contains it, as `<collection>/<id>`'),
+  document: z
+    .string()
+    .optional()
+    .describe('what contains it: an uploaded document as `<collection>/<id>`, or a file by its path in the searched folder'),
   call: z.string().optional().describe('arguments of the tool call that returned it, in one short line such as `date: 2026-12-24`'),
+  listed: z.boolean().optional().describe('true: a document of the request that the answer lists, because its client shows no number'),
   section: z.string().optional().describe('headings above it in its document: chapter, slide, or sheet and rows'),
   n: z.int().positive().optional().describe('number under which the answer cites it, as `[n]`'),
   insight: z
@@ -131,6 +135,20 @@ export type Complexity = z.infer<typeof Complexity>;
 /** Topics on which a wrong answer does harm. */
 export const SafetyTopic = z.enum(['medicine', 'law', 'danger']);
 export type SafetyTopic = z.infer<typeof SafetyTopic>;
+
+/** A document that the client's messages quote. */
+export const QuotedDocument = z.object({
+  title: z.string(),
+  url: z.string().nullable().describe('address a person can open, or null'),
+  text: z.string(),
+  listed: z.boolean().optional().describe('true: the client shows no number for it, so the answer lists it below'),
+});
+export type QuotedDocument = z.infer<typeof QuotedDocument>;
+
+/** Mark of a child run whose parent has results or documents that are for its request alone. */
+export const Unlearned = z
+  .literal(true)
+  .describe('nothing is learned from the run, because nothing is learned from the one that started it');
 
 /** An attachment of a question: its content is a stored blob, or is at an address that the model server fetches itself. */
 export const Attachment = z.object({

@@ -8,5 +8,6 @@ export { openPorts, type OpenedPorts } from './open-ports.js';
 export { openTracer } from './open-tracer.js';
 export type { OpenPortsOptions, AppName } from './opening.js';
 export { newProcessId, runProcess, taskConcurrency, type ProcessOptions, type RunningProcess } from './start-process.js';
+export { awaitedTools } from './awaited-tools.js';
 export { publishToolOffers, type PublishedOffers } from './publish-tool-offers.js';
 export { openRemoteFiles } from './open-remote-files.js';

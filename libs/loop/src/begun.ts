@@ -1,4 +1,4 @@
-import { noUsage, type FactOf, type PlanRequested } from '@conclave/contracts';
+import { noUsage, type Fact, type FactOf, type PlanRequested } from '@conclave/contracts';
 import type { RunState } from './state.js';
 
 /** The beginning of a run without asking its strategy, which alone knows its number of rounds. */
@@ -9,6 +9,16 @@ export const bareStart = (request: PlanRequested['data'], at: number): FactOf<'R
   maxRounds: 1,
   request,
 });
+
+/** Documents of the request as the first facts, so that they have the numbers under which the client knows them. */
+const quotedFacts = ({ documents = [] }: PlanRequested['data']): Fact[] =>
+  documents.map(({ title, url, text, listed }) => ({
+    text,
+    source: { kind: 'request', title, url, ...(listed ? { listed } : {}) },
+    taskId: 'request',
+    epoch: 0,
+    confidence: 1,
+  }));
 
 /** The state of a run that has only begun. */
 export const begun = ({ at, strategy, request }: FactOf<'RunStarted'>): RunState => ({
@@ -26,7 +36,7 @@ export const begun = ({ at, strategy, request }: FactOf<'RunStarted'>): RunState
   tasks: {},
   round: null,
   factsBefore: 0,
-  memory: { goal: request.goal, searchQuestion: null, facts: [], tried: [], userInputs: [] },
+  memory: { goal: request.goal, searchQuestion: null, facts: quotedFacts(request), tried: [], userInputs: [] },
   history: [],
   decisions: [],
   rounds: 0,

@@ -29,7 +29,9 @@ export function resultForParent(run: RunState, { answer, ending, failure, usage,
   const parent = parentTaskOf(run.runId);
   if (!parent) return [];
   const { taskId, epoch } = parent;
+  // Its parent has the documents of the request already.
   const facts = currentFacts(run.memory)
+    .filter(({ source }) => source.kind !== 'request')
     .slice(-factsTold)
     .map((fact) => ({ ...fact, taskId, epoch }));
   // A cancelled child only fails its task: only the cancel of the parent ends the parent.

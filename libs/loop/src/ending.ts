@@ -31,10 +31,12 @@ export function say(turning: Turning, draft: Draft | null): void {
   }
   const { unwritten, ...answer } = draft;
   if (unwritten === undefined) return endRun(turning, ending, answer);
-  const why = unwritten === '' ? '' : ` (${unwritten})`;
-  const reason = `${ending.reason} The answer could not be written by a model${why}; it was put together from the findings.`;
-  endRun(turning, { ...ending, reasonCode: 'composer_failed', reason }, answer);
+  endRun(turning, { ...ending, reasonCode: 'composer_failed', reason: unwrittenReason(ending.reason, unwritten) }, answer);
 }
+
+/** Why a run has ended whose answer no model wrote. `why`: the failure of the call; empty if none was made. */
+export const unwrittenReason = (reason: string, why: string): string =>
+  `${reason} The answer could not be written by a model${why === '' ? '' : ` (${why})`}; it was put together from the findings.`;
 
 const lastFailure = ({ run }: Turning): FailureNote | null =>
   Object.values(run.tasks)

@@ -23,7 +23,7 @@ import { completed } from './stored-state.js';
 import { StrategyFault } from './strategy-fault.js';
 import { takeUp } from './take-up.js';
 import { Turning } from './turning.js';
-import { advance } from './turns.js';
+import { advance } from './advance.js';
 import { commandOver, nextDue, settleOverdue } from './due.js';
 import { limitsOf, viewOf, type Strategies } from './view.js';
 import { textOf } from './task-results.js';

@@ -20,4 +20,5 @@ export { classOf, isExpert } from './task-class.js';
 export { usageOf } from './task-results.js';
 export { type Strategies, viewOf } from './view.js';
 export { isNear, plainCharacters, textKey } from './wording.js';
+export { unwrittenReason } from './ending.js';
 export { decisionTable, otherRules } from './table.js';

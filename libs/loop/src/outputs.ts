@@ -3,6 +3,7 @@ import {
   type Draft,
   type Ending,
   type Event,
+  type Fact,
   type FactOf,
   GapDetected,
   gapId,
@@ -93,7 +94,7 @@ function taskEvent({ run, now, inputs }: Leaving, { ref, taskClass, ...opened }:
       taskId: ref,
       epoch,
       capability: spec.capability,
-      input: inputs.get(ref)!,
+      input: withMark(run, inputs.get(ref)!),
       models: [...models],
       prices: pick(template.prices, models),
       contexts: pick(template.contexts, models),
@@ -112,8 +113,15 @@ function taskEvent({ run, now, inputs }: Leaving, { ref, taskClass, ...opened }:
   );
 }
 
-/** Whether the run's memory contains results of its client's tools. */
-const ofClient = ({ runId, memory }: RunState): boolean => memory.facts.some(({ taskId }) => taskId === clientToolsRef(runId));
+/** Whether a fact is a result of the client's tools, or quoted in its request: only this run may use it. */
+const isOfClient = (runId: string, { taskId, source }: Fact): boolean => taskId === clientToolsRef(runId) || source.kind === 'request';
+/** Also a child run of such a run: its question may quote what its parent was given. */
+const ofClient = ({ runId, request, memory }: RunState): boolean =>
+  request.unlearned === true || memory.facts.some((fact) => isOfClient(runId, fact));
+
+/** The input of a task; a child run learns only what its parent may. */
+const withMark = (run: RunState, input: TaskInputDraft): TaskInputDraft =>
+  input.kind === 'run' && ofClient(run) ? { ...input, unlearned: true } : input;
 
 /** Characters of the question that are stored with an answer, so that a similar question finds it. */
 const keptOfGoal = 100;
@@ -170,7 +178,7 @@ function completedEvent(leaving: Leaving, fact: FactOf<'RunEnded'>): Event {
       ...(deliver ? { deliver: [...deliver] } : {}),
       ...(parentSpan ? { parentSpan } : {}),
       evidence: currentFacts(run.memory)
-        .filter((fact) => fact.source.kind !== 'expert' && fact.taskId !== clientToolsRef(run.runId))
+        .filter((fact) => fact.source.kind !== 'expert' && !isOfClient(run.runId, fact))
         .slice(-factsToLearnFrom),
       ...(answer === null ? {} : { learning: learningOf(run) }),
       startedAt: requestedAt,

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { decideRow, type Situation } from './table.js';
+import { budgetSentence, decideRow, otherRules, type Situation } from './table.js';
 
 const situation: Situation = {
   reading: { by: 'assessment', sufficient: false, open: 'more' },
@@ -23,4 +23,12 @@ it('ends after the last round even if the plan has tasks left', () => {
   const held: Situation = { ...situation, circling: false, reading: { ...situation.reading, held: 2 } };
   expect(decideRow(held).rule).toBe('D5');
   expect(decideRow({ ...held, rounds: 4 }).rule).toBe('D6');
+});
+
+it('shows money with as many digits as a small amount needs', () => {
+  const cost = (used: number, limit: number) => ({ level: 'reserve', name: 'cost', used, limit }) as const;
+  expect(budgetSentence(cost(0.006217, 0.0063))).toBe('The budget of money is nearly used up: 0.00622 of 0.0063.');
+  expect(budgetSentence(cost(12.3456, 12.5))).toBe('The budget of money is nearly used up: 12.35 of 12.5.');
+  const [row] = otherRules('D3', { ...situation, budget: cost(0.0001234, 0.5) });
+  expect(row!.sentence).toBe('The budget that was used most: 0.000123 of 0.5 money.');
 });

@@ -24,6 +24,10 @@ export interface Row {
 const finish = (outcome: Outcome, reasonCode: string): Choice => ({ then: 'finish', outcome, reasonCode });
 const round = (value: number): string => String(Math.round(value * 100) / 100);
 
+/** Cents, or three digits of a smaller amount: a run may cost a fraction of a cent. */
+const money = (value: number): string => (Math.abs(value) < 1 ? String(Number(value.toPrecision(3))) : round(value));
+const amount = (name: BudgetReading['name'], value: number): string => (name === 'cost' ? money(value) : round(value));
+
 const budgetWords: Readonly<Record<Exclude<BudgetReading['name'], 'wall_time_s'>, string>> = {
   model_calls: 'model calls',
   tokens: 'tokens',
@@ -37,7 +41,7 @@ export const ended = (sentence: string): string => (/[.!?…]$/.test(sentence.tr
 export function budgetSentence({ level, name, used, limit }: BudgetReading): string {
   const isOver = level === 'spent' || used > limit ? '' : 'nearly ';
   if (name === 'wall_time_s') return `The wall time is ${isOver}used up: ${Math.round(used)} s of ${limit} s.`;
-  return `The budget of ${budgetWords[name]} is ${isOver}used up: ${round(used)} of ${round(limit)}.`;
+  return `The budget of ${budgetWords[name]} is ${isOver}used up: ${amount(name, used)} of ${amount(name, limit)}.`;
 }
 
 const isForced = ({ level }: BudgetReading): boolean => level === 'reserve' || level === 'spent';
@@ -156,7 +160,7 @@ export function otherRules(rule: RuleId | null, s: Numbers): readonly { readonly
   const used =
     budget.name === 'wall_time_s'
       ? `${Math.round(budget.used)} s of ${budget.limit} s`
-      : `${round(budget.used)} of ${round(budget.limit)} ${budgetWords[budget.name]}`;
+      : `${amount(budget.name, budget.used)} of ${amount(budget.name, budget.limit)} ${budgetWords[budget.name]}`;
   const rows: readonly (readonly [RuleId, string])[] = [
     ['D2', `The budget that was used most: ${used}.`],
     ['D3', 'Nothing reported the evidence as sufficient.'],

@@ -24,6 +24,7 @@ export {
   type DeliveryHooks,
   type DeliveryKey,
   type DeliveryLedger,
+  type ErasedDelivery,
   type EventLog,
   type HandlerOutcome,
   isDeferred,
@@ -116,6 +117,7 @@ export type {
 export { providerNameOf } from './model/model.js';
 export { contentText, isInstruction, leadingInstructions } from './model/instructions.js';
 export { asksForUsage, chunksOf, passOver } from './model/passing.js';
+export { signedId, thoughtSignatureOf, unsignedId, withoutSignatures } from './model/signed-calls.js';
 export { MemoryPages } from './pages/memory-pages.js';
 export type { Page, PageReader, PageRequest } from './pages/pages.js';
 export type { RemoteFiles } from './pages/remote-files.js';
@@ -193,6 +195,7 @@ export {
   type RestoredRun,
 } from './state/recovery.js';
 export { byCategoryAndModel, type CategoryScore, type Score, type ScoreChange, type Scores, summedUpdates } from './state/scores.js';
+export { documentsChanged, documentsChangedKey, documentsChangedSince, documentsTag } from './state/documents-changed.js';
 export type { Settings, SettingVersion } from './state/settings.js';
 export type {
   AcceptRequest,
@@ -258,7 +261,7 @@ export {
 } from './tokens.js';
 export { MemorySealKeys } from './event-log/memory-seal-keys.js';
 export { destroyedKey, RunSeals, masterKeysOf, type SealKeys, type Seals } from './event-log/seals.js';
-export { forgetRun } from './vectors/learned-of-run.js';
+export { forgetErasedRun, forgetRun } from './vectors/learned-of-run.js';
 export { MemoryVectorStore } from './vectors/memory-vectors.js';
 export { queryWords } from './vectors/query-words.js';
 export {

@@ -49,9 +49,9 @@ describe('terms of a question', () => {
   });
 
   it('take a bounded time for questions that are built to be slow', () => {
-    const from = performance.now();
+    const before = process.cpuUsage();
     for (const piece of ['"', 'A ', 'a.', "A'", '„a', 'Aa-'.repeat(3), '- '.repeat(9)])
       questionTerms(piece.repeat(1_000_000 / piece.length));
-    expect(performance.now() - from).toBeLessThan(2_000);
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(2_000);
   });
 });

@@ -47,7 +47,7 @@ export function questionTerms(question: string): readonly string[] {
   };
   for (const match of text.matchAll(word)) {
     const said = match[0].replace(/['’._/-]+$/u, '').replace(/['’]s$/u, '');
-    const together = end >= 0 && /^[ \u00a0]$/u.test(text.slice(end, match.index)) && !/[.,;:!?]$/u.test(text.slice(0, end));
+    const together = end >= 0 && /^[ \u00a0]$/u.test(text.slice(end, match.index)) && !/[.,;:!?]/u.test(text[end - 1]!);
     end = match.index + match[0].length;
     if (!together) close();
     if (!isName(said)) {

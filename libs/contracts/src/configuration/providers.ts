@@ -102,7 +102,7 @@ export type ModelSettings = z.infer<typeof ModelSettings>;
 
 export const ConfiguredModel = z
   .string()
-  .regex(/^[^\s@]+@[A-Za-z0-9][A-Za-z0-9_.-]*$/)
+  .regex(/^\S+@[A-Za-z0-9][A-Za-z0-9_.-]*$/)
   .meta({ expected: 'a model of a provider, written model@provider' });
 
 export const Address = httpAddress.meta({ expected: 'an http or https address' });

@@ -14,12 +14,14 @@ import {
   DeliveryTarget,
   FailureNote,
   Language,
+  QuotedDocument,
   PastRound,
   Memory,
   SafetyTopic,
   SpanId,
   TextMessage,
   Timestamp,
+  Unlearned,
   Usage,
 } from '../values.js';
 
@@ -78,6 +80,11 @@ export const PlanRequested = defineEvent({
     requestedAt: Timestamp,
     language: Language.optional(),
     attachments: z.array(Attachment).optional(),
+    documents: z
+      .array(QuotedDocument)
+      .optional()
+      .describe('documents that the messages quote under the numbers 1, 2, …: the first facts of the run, under the same numbers'),
+    unlearned: Unlearned.optional(),
     skill: z
       .object({ name: z.string(), arguments: z.string(), version: z.int().nonnegative() })
       .nullable()

@@ -14,6 +14,7 @@ import {
   Source,
   TextMessage,
   Timestamp,
+  Unlearned,
   Usage,
   GapVerdict,
 } from '../values.js';
@@ -117,6 +118,7 @@ export const TaskInput = z.discriminatedUnion('kind', [
     limits: RunLimits.describe('limits of the parent, none of which the child may exceed'),
     caller: Caller,
     language: Language.optional(),
+    unlearned: Unlearned.optional(),
   }),
   z.object({
     kind: z.literal('thinking'),
@@ -202,6 +204,10 @@ export const TaskInput = z.discriminatedUnion('kind', [
     startedOn: z.string().describe("the run's start date, YYYY-MM-DD"),
     language: Language.optional(),
     onlyKnown: z.boolean().optional().describe('numbers in brackets that cite no fact are removed'),
+    unsourced: z
+      .enum(['no_calls_left', 'no_plan', 'nothing_asked', 'all_failed', 'nothing_found'])
+      .optional()
+      .describe('why nothing was found to answer from; a sentence below the answer says it'),
   }),
 ]);
 export type TaskInput = z.infer<typeof TaskInput>;

@@ -187,6 +187,7 @@ export type TaskView = z.infer<typeof TaskView>;
 export const RoundView = z.object({
   epoch: z.int().nonnegative().describe('0 = first pass, then the number of the re-plan'),
   fallback: z.boolean().describe('true if a single general task replaced an unusable plan'),
+  planned: z.boolean().default(true).describe('false: there was no plan, such as for the answer of a run that had too little for one'),
   planUsage: Usage.describe("the planner's own calls"),
   plan: z
     .record(z.string(), z.unknown())
@@ -265,7 +266,16 @@ export const RunView = z.object({
     .nullable()
     .default(null)
     .describe('set if this run is a fork of another one'),
-  rounds: z.array(RoundView),
+  rounds: z
+    .array(RoundView)
+    .describe(
+      'one for each plan with its tasks; also one for tasks of a run without a plan. Strategies that hold a plan take several rounds with it',
+    ),
+  roundsUsed: z
+    .int()
+    .nonnegative()
+    .default(0)
+    .describe('rounds that count against the limit of rounds, as in the decisions and at the end of the run'),
   history: z.array(PastRound),
   decisions: z.array(DecisionView),
   otherRules: z
@@ -289,10 +299,15 @@ export const RunView = z.object({
     recorded: Usage.nullable()
       .default(null)
       .describe(
-        'sum of the usage ledger over every model call of the run, including calls that ended after it, calls to learn from it, and calls of a process that stopped',
+        'sum of the usage ledger over every model call of the run itself, without its child runs, including calls that ended after it, calls to learn from it, and calls of a process that stopped',
       ),
     items: z.array(
-      z.object({ owner: z.string().describe('plan or task id'), capability: z.string(), model: z.string().nullable(), usage: Usage }),
+      z.object({
+        owner: z.string().describe('plan or task id; id of the run for its plans that came to nothing'),
+        capability: z.string(),
+        model: z.string().nullable(),
+        usage: Usage,
+      }),
     ),
   }),
   limits: RunLimits,

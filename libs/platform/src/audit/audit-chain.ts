@@ -73,13 +73,14 @@ export async function verifyAudit(lines: AsyncIterable<string> | Iterable<string
     const value = parsed(text);
     const asSeal = AuditSeal.safeParse(value);
     if (asSeal.success) {
+      if (JSON.stringify(asSeal.data) !== text) return broken(rewritten);
       seal = asSeal.data;
       continue;
     }
     const line = AuditLine.safeParse(value);
     if (!line.success)
       return broken(value === undefined ? 'it is not JSON: it was cut or edited.' : 'it is not a line of an exported audit.');
-    const why = faultOf(line.data, number, prev);
+    const why = faultOf(line.data, number, prev) ?? (JSON.stringify(line.data) === text ? null : rewritten);
     if (why) return broken(why);
     prev = line.data.hash;
     first ??= line.data.appended_at;
@@ -99,6 +100,9 @@ export async function verifyAudit(lines: AsyncIterable<string> | Iterable<string
     return broken('the head belongs to other lines: it was taken from another export, or every line was rewritten.');
   return { whole: true, head, publicKey: seal.public_key };
 }
+
+/** Of a member that is there twice the hashes cover only the last one, and programs that look for text may show the other. */
+const rewritten = 'its JSON was written anew: a member is there twice, or white space, escapes or the order of its members were changed.';
 
 function faultOf(line: AuditLine, number: number, prev: string): string | null {
   if (line.seq !== number)

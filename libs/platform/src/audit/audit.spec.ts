@@ -207,6 +207,19 @@ describe('the check of an export names the first line that was changed', () => {
     expect(await verdict(change)).toEqual({ whole: false, line, why: expect.stringMatching(why) });
   });
 
+  it('written anew with the same content, because programs may read it differently', async () => {
+    const twice = (line: string): string => line.replace(/^\{/, '{"data":{"command":{"name":"cancel"}},');
+    const reversed = (line: string): string =>
+      JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(line) as Record<string, unknown>).reverse()));
+    const ways = [twice, reversed, (line: string) => line.replace(',', ', '), (line: string) => line.replace('Shorter', '\\u0053horter')];
+    for (const way of ways)
+      expect(await verdict((lines) => lines.map((line, at) => (at === 3 ? way(line) : line)))).toEqual({
+        ...{ whole: false, line: 4, why: expect.stringContaining('written anew') },
+      });
+    const head = await verdict((lines) => [...lines.slice(0, -1), lines.at(-1)!.replace('{"head":', '{"signature":"none","head":')]);
+    expect(head).toMatchObject({ whole: false, line: 6, why: expect.stringContaining('written anew') });
+  });
+
   it('the head of another export, and one that was signed again with another key', async () => {
     const { source } = await recorded();
     const foreign = (await exported(source, { tenant: 'a' })).at(-1)!;

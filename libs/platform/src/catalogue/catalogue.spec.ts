@@ -428,7 +428,7 @@ describe('the catalogue', () => {
       offers: async () => now,
       onWarning: (warning) => void warned.push(warning),
     });
-    const fetch = { name: 'web.fetch', description: '', signature: '' };
+    const fetch = { name: 'web.fetch', description: '', signature: '', readOnly: false };
     for (const tools of [[fetch], [{ ...fetch, description: 'Fetches.' }], [fetch, { ...fetch, name: 'web.post' }]]) {
       now = { ...noOffers, tools };
       await catalogue.refresh();

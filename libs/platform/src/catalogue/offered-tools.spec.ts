@@ -8,10 +8,10 @@ const tool = (name: string, readOnly?: boolean): ToolOffer => ({
 });
 const offered = [
   tool('tickets.list', true),
-  tool('tickets.close'),
+  tool('tickets.close', false),
   tool('tickets.close.all', false),
   tool('files.read', true),
-  tool('files.write'),
+  tool('files.write', false),
 ];
 const servers = { tickets: { url: 'http://127.0.0.1:9/mcp' }, files: { url: 'http://127.0.0.1:8/mcp' } };
 const names = (tools?: readonly string[], files: object = {}, named?: readonly string[]) =>
@@ -59,5 +59,6 @@ describe('the tools of a template', () => {
       expect.stringContaining('tickets.close, tickets.close.all. Name them under `tools`'),
     ]);
     expect(withheldTools([tool('a.b', true)], [])).toEqual([]);
+    expect(withheldTools([tool('old.tool')], [])).toEqual([]);
   });
 });

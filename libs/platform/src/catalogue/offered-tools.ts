@@ -29,10 +29,13 @@ export function offeredTools(
   );
 }
 
-/** One sentence that names the tools that may change something and that no template may call; an empty list if there are none. */
+/**
+ * One sentence that names the tools that may change something and that no template may call; an empty list if there are none. A tool that
+ * does not say either was stored by a version that did not ask, and is listed anew within seconds.
+ */
 export function withheldTools(offered: readonly ToolOffer[], templates: readonly Pick<Template, 'tools'>[]): readonly string[] {
   const given = new Set(templates.flatMap(({ tools = [] }) => tools.map(({ name }) => name)));
-  const names = offered.flatMap(({ name, readOnly }) => (readOnly === true || given.has(name) ? [] : [name]));
+  const names = offered.flatMap(({ name, readOnly }) => (readOnly !== false || given.has(name) ? [] : [name]));
   return names.length === 0
     ? []
     : [

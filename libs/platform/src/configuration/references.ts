@@ -91,7 +91,7 @@ function checkTemplate(path: readonly PropertyKey[], template: TemplateSettings,
 function checkAliases(configuration: Configuration, checkModel: CheckModel): PathProblem[] {
   const templates = [...new Set([...Object.keys(configuration.templates), ...shippedTemplates])];
   const checkListed = (ref: string, path: readonly PropertyKey[]): PathProblem[] => {
-    if (/^[^\s@]+@[^@]+$/.test(ref)) return checkModel(ref, path);
+    if (/^\S+@[^\s@]+$/.test(ref)) return checkModel(ref, path);
     const isTemplate = templates.includes(ref);
     return [
       {

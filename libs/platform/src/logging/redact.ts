@@ -4,7 +4,7 @@ const contentName = /^(prompt|system|messages?|content|text|question|answer|goal
 const secretsInText: readonly (readonly [RegExp, string])[] = [
   [/\b(sk|pk|rk)-[A-Za-z0-9_-]{8,}/g, '$1-[redacted]'],
   [/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi, '$1 [redacted]'],
-  [/([a-z][a-z0-9+.-]*:\/\/)[^\s/@:]*:[^\s/@]*@/gi, '$1[redacted]@'],
+  [/((?<![a-z0-9+.-])[a-z][a-z0-9+.-]*:\/\/)[^\s/@:]*:[^\s/@]*@/gi, '$1[redacted]@'],
   [/\b((?:api[_-]?key|token|password|secret)["']?\s*[=:]\s*["']?)[^\s"'&,;]+/gi, '$1[redacted]'],
 ];
 const maxText = 2_000;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Mode } from '@conclave/contracts';
-import type { EventLog, KnowledgeGraph, PoolChange, RunStream, StateStore, ToolServers, Vectors } from '@conclave/ports';
+import type { EventLog, KnowledgeGraph, Models, PoolChange, RunStream, Search, StateStore, ToolServers, Vectors } from '@conclave/ports';
 import type { Logger } from '../logging/logger.js';
 
 /** Points that a process passes while it works. */
@@ -56,6 +56,8 @@ export interface HistoryLine {
 /** The ports of a service that a probe may wrap. */
 export interface ProbedPorts {
   readonly state: StateStore;
+  readonly models?: Models;
+  readonly search?: Search | null;
   readonly graph?: KnowledgeGraph | null;
   readonly vectors?: Vectors | null;
   readonly tools?: ToolServers | null;

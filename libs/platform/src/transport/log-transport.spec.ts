@@ -39,6 +39,7 @@ interface Handlers {
   readonly onKnowledge: Handle;
   readonly onDead: (dead: { readonly event: Event; readonly reason: string }) => unknown;
   readonly second?: Handle;
+  readonly onErased?: (erased: { readonly runId: string }) => unknown;
 }
 const HANDLERS = Symbol('Handlers');
 
@@ -52,6 +53,10 @@ class KnowledgeController {
   @EventPattern('dead:KnowledgeProposed')
   onDead(@Payload() dead: { readonly event: Event; readonly reason: string }): unknown {
     return this.handlers.onDead(dead);
+  }
+  @EventPattern('erased:KnowledgeProposed')
+  onErased(@Payload() erased: { readonly runId: string }): unknown {
+    return this.handlers.onErased?.(erased);
   }
 }
 @Controller()
@@ -181,6 +186,17 @@ describe('a handler on the log', () => {
     await until(async () => errors.length > 0);
     expect(errors[0]).toBeInstanceOf(RangeError);
     expect((errors[0] as Error).message).toBe('the true reason');
+  });
+
+  it('is told of an erased record by the handler for it, and never sees its type', async () => {
+    const told: unknown[] = [];
+    const seen: unknown[] = [];
+    const { log } = await start({ onKnowledge: (event) => void seen.push(event), onErased: (erased) => void told.push(erased) });
+    await log.erase(knowledgeOf('gone').runId);
+    await log.publish([knowledgeOf('gone')]);
+    await until(async () => told.length > 0);
+    expect(told).toEqual([{ type: 'KnowledgeProposed', runId: knowledgeOf('gone').runId }]);
+    expect([seen, await log.lag('graph-ingest')]).toMatchObject([[], [{ records: 0 }]]);
   });
 
   it('may defer without using up an attempt', async () => {

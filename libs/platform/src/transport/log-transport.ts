@@ -5,6 +5,7 @@ import {
   type Consumption,
   type DeadReason,
   type Delivery,
+  type ErasedDelivery,
   type EventLog,
   type HandlerOutcome,
   type RetryPolicy,
@@ -79,7 +80,7 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
 
   private async subscribeAll(): Promise<void> {
     const { log, service, classes = [], concurrency, held, retry, graceMs, published } = this.options;
-    const types = [...this.messageHandlers.keys()].filter((pattern) => !pattern.startsWith('dead:'));
+    const types = [...this.messageHandlers.keys()].filter((pattern) => !/^(dead|erased):/.test(pattern));
     for (const { group, topics, taskClass } of planSubscriptions(service, types, classes)) {
       const slots = taskClass
         ? (concurrency?.tasks?.[taskClass] ?? defaultClassConcurrency)
@@ -96,6 +97,7 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
           return this.handle(delivery);
         },
         onDead: (event, reason) => this.onDead(event, reason, group),
+        onErased: (erased) => this.onErased(erased),
         ...(published ? { published } : {}),
         ...(held === undefined ? {} : { held }),
         ...(retry ? { retry } : {}),
@@ -148,6 +150,11 @@ export class LogTransport extends Server<Record<string, never>, TransportStatus>
     this.observe(event, outputs);
     if (this.options.tracing) this.trace(delivery, context, { from, failure: 'RECORD_DEAD' }, outputs);
     return outputs;
+  }
+
+  private async onErased(erased: ErasedDelivery): Promise<HandlerOutcome> {
+    const handler = this.messageHandlers.get(`erased:${erased.type}`);
+    return handler ? settle(handler(erased), `erased:${erased.type}`) : [];
   }
 
   private trace(

@@ -128,9 +128,23 @@ async function deliver(item: Item, context: AttemptContext): Promise<DeliveryVer
     return await handle(item, attempts, context);
   } catch (error) {
     if (error instanceof Outage) throw error;
-    // The run was erased: nothing can be done for it, and the record is not at fault.
-    if (error instanceof Failure && error.code === 'EVENT_ERASED') return finish(item, context);
+    if (error instanceof Failure && error.code === 'EVENT_ERASED') return erased(item, attempts, context);
     if (error instanceof Undecodable) return deadLetter(item, newDeadLetter('undecodable', attempts, error.cause), context);
+    return failed(item, { attempts, error }, context);
+  }
+}
+
+/** The run was erased: nothing can be done for it but to remove what an earlier attempt may have left, and the record is not at fault. */
+async function erased(item: Item, attempts: number, context: AttemptContext): Promise<DeliveryVerdict> {
+  const { headers } = item.record;
+  try {
+    const outcome = await context.subscription.onErased?.({ type: headers['ce_type'] ?? '', runId: headers['ce_runid'] ?? '' });
+    if (outcome === undefined || !isDeferred(outcome)) return await finish(item, context);
+    await release(item, context);
+    return { kind: 'wait', ms: Math.max(0, outcome.deferMs) };
+  } catch (error) {
+    if (error instanceof Outage) throw error;
+    if (isOutage(error)) throw new Outage(error);
     return failed(item, { attempts, error }, context);
   }
 }

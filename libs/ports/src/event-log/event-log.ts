@@ -51,6 +51,12 @@ export interface ReadRange {
   readonly until?: number;
 }
 
+/** All that is left of an erased record. */
+export interface ErasedDelivery {
+  readonly type: string;
+  readonly runId: string;
+}
+
 export interface Subscription {
   /** Consumer group: one per service and task class. */
   readonly group: string;
@@ -67,6 +73,11 @@ export interface Subscription {
    * decoded.
    */
   readonly onDead?: (event: Event | null, reason: DeadReason) => Promise<readonly Event[]> | readonly Event[];
+  /**
+   * Called in place of `handle` for a record whose run was erased, before the record is finished: an earlier attempt at it may have been cut
+   * off between writing elsewhere and noticing the erasure. Retried like `handle`; its events are not published.
+   */
+  readonly onErased?: (erased: ErasedDelivery) => Promise<HandlerOutcome>;
   /** Called with the outputs of a handler, once all of them are durably on the log. Must not throw. */
   readonly published?: (outputs: readonly Event[]) => void;
   readonly retry?: Partial<RetryPolicy>;

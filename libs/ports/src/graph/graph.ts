@@ -62,6 +62,8 @@ export interface KnowledgeGraph {
    * number of removed relations and syntheses.
    */
   forget(run: { readonly tenant: string; readonly runId: string }): Promise<{ readonly relations: number; readonly syntheses: number }>;
+  /** Removes what was forgotten from files, as `scrub` of `Vectors` does. */
+  scrub?(): Promise<void>;
   /**
    * Entities whose name or alias is one of the terms, or half of whose words occur in them; relations up to two hops away in both
    * directions; and the syntheses linked to any entity reached. Ranked by trust x relevance; nothing flagged.

@@ -12,8 +12,8 @@ export interface Models {
   /**
    * Makes one streamed call. `onDelta` gets text as it arrives, with thinking text separate from content. Resolves with the whole reply.
    * Throws Failure PROVIDER_*, CONTEXT_OVERFLOW, CALL_TIMEOUT, CALL_CANCELLED (signal aborted; the upstream connection is closed at once),
-   * MODEL_NOT_FOUND. Retries on its own, with jitter and honouring Retry-After, only while nothing was streamed; `onRetry` reports each
-   * retry.
+   * MODEL_NOT_FOUND without such a provider. Retries on its own, with jitter and honouring Retry-After, only while nothing was streamed;
+   * `onRetry` reports each retry.
    */
   call(request: ModelCall, watch: CallWatch): Promise<ModelReply>;
   /**

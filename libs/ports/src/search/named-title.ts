@@ -12,7 +12,7 @@ const shortestTitle = 3;
  * names in small letters.
  */
 export function namesTitle(text: string, title: string): boolean {
-  const words = wordsOf(title.replace(/\s*\([^()]*\)\s*$/u, ''));
+  const words = wordsOf(title.trim().replace(/(?<!\s)\s*\([^()]*\)$/u, ''));
   if (words.length === 0 || !hasTellingWord(words)) return false;
   const folds = words.length > 1 || !hasCapitals(text);
   if (words.length === 1 && words[0]!.length < shortestTitle) return false;

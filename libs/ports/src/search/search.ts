@@ -17,6 +17,8 @@ export interface SearchHit {
   readonly title: string;
   /** Address a person can open; null for a document without one. */
   readonly url: string | null;
+  /** Path of the file in the searched folder, with `/`; absent for what is no file. */
+  readonly document?: string;
   /** Text around the match; data, never instructions. */
   readonly snippet: string;
 }

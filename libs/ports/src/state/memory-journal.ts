@@ -31,7 +31,8 @@ export class MemoryJournal implements Journal {
     for (const step of this.entries.keys()) if (step.startsWith(`${runId}/`)) this.entries.delete(step);
   }
 
-  async begin({ step, nonce, owner }: Parameters<Journal['begin']>[0]): Promise<BeginResult> {
+  async begin({ runId, step, nonce, owner }: Parameters<Journal['begin']>[0]): Promise<BeginResult> {
+    if (this.isErased(runId)) return { kind: 'published' };
     const entry = this.entries.get(step);
     if (entry?.outcome === '') return { kind: 'published' };
     if (entry?.outcome) return { kind: 'done', outcome: JSON.parse(entry.outcome) as CallOutcome, attempt: entry.attempt };

@@ -47,7 +47,19 @@ export function describeErasure({ open }: StoreHarness): void {
       }
       expect(await under.store.runs.openCount()).toBe(0);
       expect(await under.store.runs.unpublished(0, 10)).toEqual([]);
-      expect(await begin()).not.toMatchObject({ kind: 'done' });
+      expect(await begin()).toEqual({ kind: 'published' });
+    });
+
+    it('begins no call in any process, made before or not, and keeps nothing of one', async () => {
+      await ended();
+      await erase();
+      const [task, other] = [taskId(runId, 0, 't1'), taskId(runId, 1, 't2')];
+      for (const { store, processId } of [under, await under.another()])
+        for (const owner of [task, other]) {
+          const call = { runId, step: callStep(owner, 0), nonce: newName('nonce'), owner: processId, flags: [runId], withState: true };
+          expect(await store.journal.begin(call)).toEqual({ kind: 'published' });
+          expect(await store.journal.started(owner)).toBe(false);
+        }
     });
 
     it('is erased once, however often that is requested', async () => {
@@ -106,7 +118,7 @@ export function describeErasure({ open }: StoreHarness): void {
       const attempt = begun.kind === 'begun' ? begun.attempt : 1;
       const paid = { at: await under.store.now(), usage: { calls: 1, prompt: 2, completion: 3, reasoning: 0, cost: 0, estimated: false } };
       expect(await journal.finish({ runId, step, attempt }, { ok: true, reply: 'canary' }, paid)).toBe('stored');
-      expect(await begin()).not.toMatchObject({ kind: 'done' });
+      expect(await begin()).toEqual({ kind: 'published' });
       expect(await usage.ofRun(runId)).toMatchObject({ calls: 1 });
     });
   });

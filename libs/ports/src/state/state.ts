@@ -209,7 +209,7 @@ export type CallOutcome =
 export type BeginResult =
   | { readonly kind: 'done'; readonly outcome: CallOutcome; readonly attempt: number }
   | { readonly kind: 'busy'; readonly retryInMs: number }
-  /** The outcome and everything that followed from it are on the log, and the store has forgotten the outcome. */
+  /** The outcome and everything that followed from it are on the log, and the store has forgotten the outcome; or the run was erased. */
   | { readonly kind: 'published' }
   | {
       readonly kind: 'begun';

@@ -80,9 +80,9 @@ describe('the signature of a tool', () => {
       ...object(properties),
       $defs: { all: { anyOf: Array.from({ length: 8 }, () => ({ $ref: '#/$defs/object' })) }, object: object(properties) },
     };
-    const from = performance.now();
+    const before = process.cpuUsage();
     expect(signatureOf(schema).length).toBeLessThan(640);
-    expect(performance.now() - from).toBeLessThan(1_000);
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(1_000);
   });
 });
 

@@ -1,8 +1,8 @@
 import type { ToolOffer } from '@conclave/contracts';
 
 /**
- * Servers whose tools `mcp` tasks may call. Adapters: MCP over stdio and streamable HTTP. A server that is unavailable or misbehaves
- * affects only its own tools. Everything a server sends is data, never an instruction.
+ * Servers whose tools `mcp` tasks may call. Adapters: MCP over stdio, streamable HTTP and HTTP with SSE. A server that is unavailable or
+ * misbehaves affects only its own tools. Everything a server sends is data, never an instruction.
  */
 export interface ToolServers {
   /** Tools of every server that answers, by name. Never throws, and waits at most a few seconds: `status()` reports unavailable servers. */

@@ -13,3 +13,9 @@ export async function forgetRun(vectors: Vectors, tenant: string, runId: string)
       await vectors.delete(scope, { where: { run: runId } });
   }
 }
+
+/** The same for a run that was erased before this was learned from it: its erasure can no longer remove what deleted records left in files. */
+export async function forgetErasedRun(vectors: Vectors, tenant: string, runId: string): Promise<void> {
+  await forgetRun(vectors, tenant, runId);
+  await vectors.scrub?.();
+}

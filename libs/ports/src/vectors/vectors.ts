@@ -26,6 +26,8 @@ export interface Vectors {
   get(scope: VectorScope, ids: readonly string[]): Promise<readonly VectorRecord[]>;
   /** Ignores records that do not exist. */
   delete(scope: VectorScope, which: VectorChoice): Promise<void>;
+  /** Removes what deleted records left in files. Slow; absent if a store leaves nothing that this process could remove. */
+  scrub?(): Promise<void>;
   count(scope: VectorScope): Promise<number>;
   /** Collections of the tenant, sorted by name. */
   list(tenant: string): Promise<readonly VectorCollection[]>;

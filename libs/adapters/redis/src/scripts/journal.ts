@@ -6,15 +6,17 @@ export type BeginReply = ['done', string, number] | ['held', string] | ['begun',
 
 /**
  * A step has the fields attempt, nonce, owner, repeated and outcome. An abandoned step keeps its attempt and has no owner. Of a step that was
- * forgotten because the log has it, only an empty outcome is left. The field `base` applies to all steps of a rebuilt run: the lost store may have
- * used attempts up to it. `state` is the JSON of the run's state, empty when there is none or it was not requested. An owner that the caller found
- * `dead` is replaced. Once an owner has died, `repeated` stays set.
+ * forgotten because the log has it, only an empty outcome is left. The field `base` applies to all steps of a rebuilt run: the lost store
+ * may have used attempts up to it. `state` is the JSON of the run's state, empty when there is none or it was not requested. An owner that
+ * the caller found `dead` is replaced. Once an owner has died, `repeated` stays set. A step of an erased run does not begin and leaves
+ * nothing.
  */
 export const beginStep = script<BeginReply>(
   'begin-step',
   `
 local journal, started, run, cancelled = KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local step, nonce, owner, dead, ttl, withState, flags = ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8], tonumber(ARGV[9])
+if redis.call('HEXISTS', run, 'erased') == 1 then return { 'done', '', 0 } end
 local function field(name) return name .. ':' .. step end
 local function begun(attempt, repeated)
   local state = withState == '1' and redis.call('HGET', run, 'state') or ''

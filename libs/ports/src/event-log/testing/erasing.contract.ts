@@ -30,16 +30,25 @@ export const erasingPromises: readonly LogPromise[] = [
     },
   },
   {
-    sentence: 'finishes an erased record without its handler and without a dead letter',
+    sentence: 'finishes an erased record without its handler and without a dead letter, once it was reported as erased',
     async test(stage) {
       const { log } = stage;
       await log.publish([sampleInput('a', 'gone'), sampleInput('b', 'stays')]);
       const said = await log.erase(sampleRunId('gone'));
-      await stage.consume(async () => [sampleOutput('x')]);
+      const told: string[] = [];
+      await stage.consume(async () => [sampleOutput('x')], {
+        onErased: async ({ type, runId }) => {
+          told.push(`${type} ${runId}`);
+          // Deferred once, then retried.
+          return told.length === 1 ? { deferMs: 1 } : [];
+        },
+      });
       const expected = said === 'kept' ? ['a', 'b'] : ['b'];
       await stage.until('nothing is left', async () => stage.seen.names.length === expected.length && (await stage.lag()) === 0);
       expect([...stage.seen.names].sort()).toEqual(expected);
       expect(await stage.dead()).toEqual([]);
+      const { type } = sampleInput('a');
+      expect(told).toEqual(said === 'kept' ? [] : Array(2).fill(`${type} ${sampleRunId('gone')}`));
     },
   },
 ];

@@ -211,7 +211,7 @@ const isFirstPlan = ({ planned, epoch, awaiting, tasks, memory, failure, givenUp
   !awaiting &&
   givenUp === undefined &&
   Object.keys(tasks).length === 0 &&
-  memory.facts.length === 0 &&
+  memory.facts.every(({ source }) => source.kind === 'request') &&
   failure === null;
 
 /** Applies the decision table to the strategy's reading of its state. */

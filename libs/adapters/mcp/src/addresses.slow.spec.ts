@@ -1,10 +1,10 @@
-import type { RequestListener } from 'node:http';
+import { request as httpRequest, type RequestListener } from 'node:http';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { MemoryTool } from '@conclave/ports';
 import { describeToolServers, sampleTools } from '@conclave/ports/suites';
 import { until } from '@conclave/test-support';
 import { closeOpened, open } from './__fixtures__/opened.js';
-import { LocalAddress, sampleAddress } from './__fixtures__/sample-address.js';
+import { LocalAddress, sampleAddress, type SampleForm } from './__fixtures__/sample-address.js';
 
 const addresses: LocalAddress[] = [];
 afterEach(async () => {
@@ -16,31 +16,34 @@ async function serve(listener: RequestListener): Promise<LocalAddress> {
   addresses.push(address);
   return address;
 }
-async function sample(tools: Record<string, MemoryTool> = { ...sampleTools() }, options: { json?: boolean } = {}) {
-  const server = sampleAddress(() => tools, options);
+async function sample(form: SampleForm, tools: Record<string, MemoryTool> = { ...sampleTools() }) {
+  const server = sampleAddress(() => tools, form);
   addresses.push(await server.address.start());
   return { ...server, url: server.address.url, tools };
 }
 const none = { type: 'object', properties: {} };
 
-describeToolServers('addresses', {
-  async open() {
-    const { url } = await sample();
-    return { tools: open({ sample: { url }, away: { url: 'http://127.0.0.1:9/mcp' } }).tools, dispose: closeOpened };
-  },
-});
+for (const form of ['streamable', 'sse'] as const)
+  describeToolServers(`addresses (${form})`, {
+    async open() {
+      const { url } = await sample(form);
+      return { tools: open({ sample: { url }, away: { url: 'http://127.0.0.1:9/mcp' } }).tools, dispose: closeOpened };
+    },
+  });
 
 describe('an address', () => {
   it('may answer with plain JSON', async () => {
-    const { url } = await sample(undefined, { json: true });
+    const { url } = await sample('json');
     const { call, failure } = open({ one: { url } });
     const replies = await Promise.all(['a', 'b'].map((text) => call('one.echo', { text })));
     expect(replies.map(({ content }) => content)).toEqual(['a', 'b']);
     expect((await failure('one.wait', {}, { timeoutMs: 50 })).code).toBe('CALL_TIMEOUT');
   });
+});
 
+describe.each(['streamable', 'sse'] as const)('an address (%s)', (form) => {
   it('receives the headers whose values are in the environment', async () => {
-    const { url, headers } = await sample();
+    const { url, headers } = await sample(form);
     const server = { url, headers_env: { authorization: 'OWN_TOKEN', 'x-team': 'TEAM' } };
     const { call, log } = open({ one: server }, { environment: { OWN_TOKEN: 'Bearer abc-123-secret', TEAM: 'blue' } });
     await call('one.echo', { text: 'tea' });
@@ -48,8 +51,8 @@ describe('an address', () => {
     expect(JSON.stringify(log)).not.toContain('abc-123');
   });
 
-  it('that redirects is not followed, so that its keys reach no other server', async () => {
-    const { url, headers } = await sample();
+  it('that redirects to another origin is not followed, so that its keys reach no other server', async () => {
+    const { url, headers } = await sample(form);
     const away = await serve((_request, response) => void response.writeHead(307, { location: url }).end());
     const server = { url: away.url, headers_env: { 'x-api-key': 'OWN_KEY' } };
     const { failure } = open({ one: server }, { environment: { OWN_KEY: 'secret' } });
@@ -58,15 +61,34 @@ describe('an address', () => {
     expect(headers() ?? {}).not.toHaveProperty('x-api-key');
   });
 
+  it('may redirect within its origin', async () => {
+    const { url, headers } = await sample(form);
+    const relay: RequestListener = (request, response) => {
+      if (!request.url!.includes('/in/')) return void response.writeHead(307, { location: `/in${request.url!}` }).end();
+      const onward = httpRequest(url.replace('/mcp', request.url!.replace('/in', '')), {
+        method: request.method,
+        headers: request.headers,
+      });
+      onward.on('response', (answer) => void answer.pipe(response.writeHead(answer.statusCode!, answer.headers)));
+      onward.on('error', (error) => response.destroy(error));
+      response.on('close', () => onward.destroy());
+      request.pipe(onward);
+    };
+    const server = { url: (await serve(relay)).url, headers_env: { 'x-api-key': 'OWN_KEY' } };
+    const { call } = open({ one: server }, { environment: { OWN_KEY: 'secret' } });
+    expect((await call('one.echo', { text: 'tea' })).content).toBe('tea');
+    expect(headers()).toHaveProperty('x-api-key', 'secret');
+  });
+
   it('is not called without a required header', async () => {
-    const { url } = await sample();
+    const { url } = await sample(form);
     const { failure, tools } = open({ one: { url, headers_env: { authorization: 'OWN_TOKEN' } } }, { environment: {} });
     expect((await failure('one.echo', { text: 'x' })).detail).toContain('OWN_TOKEN is not set');
     expect(tools.status()[0]!.error).toContain('OWN_TOKEN');
   });
 
   it('gets a new session after it lost one, and the call is made', async () => {
-    const { url, forget } = await sample();
+    const { url, forget } = await sample(form);
     const { call } = open({ one: { url } });
     expect((await call('one.echo', { text: 'before' })).content).toBe('before');
     forget();
@@ -74,7 +96,7 @@ describe('an address', () => {
   });
 
   it('offers a new tool once it says that its list changed', async () => {
-    const { url, tools: own, toolsChanged } = await sample();
+    const { url, tools: own, toolsChanged } = await sample(form);
     const { tools, call } = open({ one: { url } }, { bounds: { listEveryMs: 0 } });
     await call('one.echo', { text: 'on' });
     own.grown = { description: 'New.', inputSchema: none, run: async () => 'here' };
@@ -86,21 +108,21 @@ describe('an address', () => {
   });
 
   it('is asked for its list again when the list is old', async () => {
-    const { url, tools: own } = await sample();
+    const { url, tools: own } = await sample(form);
     const { tools } = open({ one: { url } }, { bounds: { listAgeMs: 0, listEveryMs: 0 } });
     await tools.offers();
     own.grown = { description: 'New.', inputSchema: none, run: async () => 'here' };
     expect(await until('the new tool', async () => (await tools.offers()).some(({ name }) => name === 'one.grown'))).toBe(true);
   });
 
-  it.each([{ json: false }, { json: true }])(
-    'fails a call soon when its connections are cut, and answers the next one ($json)',
-    async (options) => {
+  it.each(form === 'sse' ? [form] : [form, 'json' as const])(
+    'fails a call soon when its connections are cut, and answers the next one (%s)',
+    async (answering) => {
       let asked = 0;
-      const server = await sample(
-        { ...sampleTools(), stuck: { description: '', inputSchema: none, run: () => ((asked += 1), new Promise(() => {})) } },
-        options,
-      );
+      const server = await sample(answering, {
+        ...sampleTools(),
+        stuck: { description: '', inputSchema: none, run: () => ((asked += 1), new Promise(() => {})) },
+      });
       const { call, failure } = open({ one: { url: server.url } });
       await call('one.echo', { text: 'on' });
       const from = performance.now();
@@ -120,7 +142,7 @@ describe('an address', () => {
 
   it('is called once more after an incomplete answer when the tool may be repeated', async () => {
     let asked = 0;
-    const server = await sample({
+    const server = await sample(form, {
       look: {
         description: '',
         inputSchema: none,
@@ -143,7 +165,7 @@ describe('an address', () => {
   it('receives the cancellation of a call, and its connection is closed', async () => {
     let left = false;
     let asked = 0;
-    const server = await sample({
+    const server = await sample(form, {
       stuck: {
         description: '',
         inputSchema: none,
@@ -237,14 +259,6 @@ describe('a hostile address', () => {
       'wants OAuth',
       (_q, response) => void response.writeHead(401, { 'www-authenticate': 'Bearer resource_metadata="https://one.example/a"' }).end(),
       'OAuth, which is not supported',
-    ],
-    [
-      'speaks only the old transport',
-      ({ method }, response) =>
-        void (method === 'GET'
-          ? response.writeHead(200, { 'content-type': 'text/event-stream' }).write('event: endpoint\ndata: /message?sessionId=1\n\n')
-          : response.writeHead(405).end()),
-      'old transport HTTP with SSE, which is not supported',
     ],
     ['has nothing at this path', (_q, response) => void response.writeHead(404).end(), 'status 404'],
     ['says nothing', () => undefined, 'not ready within'],

@@ -24,7 +24,7 @@ export interface ServerBounds {
   readonly schemaBytes: number;
   /** Time to read one schema and check one value; patterns of a schema may never finish. */
   readonly schemaMs: number;
-  /** Lines of a program in `strayMs` that are not messages, such as a greeting, or a line of a log per call. */
+  /** Lines of a program, or events of a stream, in `strayMs` that are not messages, such as a greeting, or a line of a log per call. */
   readonly strayLines: number;
   readonly strayMs: number;
   /** Unsolicited messages in one second. */

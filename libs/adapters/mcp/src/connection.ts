@@ -1,16 +1,14 @@
 import { performance } from 'node:perf_hooks';
 import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/cfworker';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ToolListChangedNotificationSchema, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import pTimeout from 'p-timeout';
 import { apiVersion, Failure } from '@conclave/contracts';
 import type { Logger } from '@conclave/platform';
 import type { JsonObject, ToolReply } from '@conclave/ports';
+import { AddressTransport } from './address-transport.js';
 import type { ServerBounds } from './bounds.js';
-import { callFailure, connectFailure, takesNoMessages } from './failures.js';
-import { GuardedFetch, isEventStream } from './guarded-fetch.js';
+import { callFailure, connectFailure } from './failures.js';
+import { GuardedFetch } from './guarded-fetch.js';
 import type { Launch } from './launch-plan.js';
 import { LostReply } from './lost-reply.js';
 import { ProgramLog } from './program-log.js';
@@ -23,16 +21,9 @@ export interface ConnectionParts {
   readonly launch: Exclude<Launch, { kind: 'refused' }>;
   readonly bounds: ServerBounds;
   readonly logger: Logger;
-  /** Called once, when the connection has ended by itself or was dropped. */
-  onEnd(failure: Failure): void;
+  /** Called once, when the connection has ended by itself or was dropped. `idle`: its stream ended while it had nothing to do. */
+  onEnd(failure: Failure, idle: boolean): void;
 }
-
-/** Milliseconds for an answer to the question whether a server speaks the old transport. */
-const oldTransportMs = 2_000;
-const oldTransport = new Failure(
-  'TOOL_SERVER_UNAVAILABLE',
-  'It speaks the old transport HTTP with SSE, which is not supported. Use its address for streamable HTTP, which often ends in /mcp, or start it as a program.',
-);
 
 /** Longer than any call: this class does the timing, so that a server cannot fake one of our timeouts. */
 const neverMs = 2_147_483_647;
@@ -48,6 +39,8 @@ export class ServerConnection {
   private failure: Failure | null = null;
   private ready = false;
   private endedEarly = false;
+  /** Calls and pings in progress. */
+  private asking = 0;
   private unasked = { second: 0, messages: 0 };
   private readonly client = new Client(
     { name: 'conclave', version: apiVersion },
@@ -56,7 +49,7 @@ export class ServerConnection {
   );
   private readonly program: ProgramTransport | null;
   private readonly programLog: ProgramLog;
-  private readonly address: StreamableHTTPClientTransport | null;
+  private readonly address: AddressTransport | null;
   private readonly guard: GuardedFetch;
 
   constructor(private readonly parts: ConnectionParts) {
@@ -64,13 +57,7 @@ export class ServerConnection {
     this.guard = new GuardedFetch(bounds, { onLost: (id, failure) => this.lose(id, failure) });
     this.programLog = new ProgramLog(name, logger);
     this.program = launch.kind === 'program' ? new ProgramTransport(launch, bounds, this.programLog) : null;
-    this.address =
-      launch.kind === 'address'
-        ? new StreamableHTTPClientTransport(new URL(launch.url), {
-            fetch: this.guard.fetch,
-            requestInit: { headers: { ...launch.headers } },
-          })
-        : null;
+    this.address = launch.kind === 'address' ? new AddressTransport(launch, bounds, this.guard) : null;
   }
 
   /** Connects and lists the tools. Call it once. Throws TOOL_SERVER_UNAVAILABLE or TOOL_RESULT_TOO_LARGE. */
@@ -84,10 +71,9 @@ export class ServerConnection {
     try {
       await this.begin();
       this.ready = true;
-      if (this.endedEarly) throw this.ended();
+      if (this.failure || this.endedEarly) throw this.failure ?? this.ended();
     } catch (error) {
-      const isOld = takesNoMessages(error) && (await this.speaksOldTransport());
-      const failure = this.failure ?? this.program?.failure ?? (isOld ? oldTransport : connectFailure(error));
+      const failure = this.failure ?? this.transport.failure ?? connectFailure(error);
       this.drop(failure);
       throw failure;
     } finally {
@@ -99,27 +85,17 @@ export class ServerConnection {
     return this.program?.pid ?? null;
   }
 
-  /** Whether the address streams events to a request without a message, as servers before streamable HTTP do. */
-  private async speaksOldTransport(): Promise<boolean> {
-    const { launch } = this.parts;
-    if (launch.kind !== 'address') return false;
-    try {
-      const asked = this.guard.fetch(launch.url, { headers: { ...launch.headers, accept: 'text/event-stream' } });
-      const response = await pTimeout(asked, { milliseconds: oldTransportMs });
-      await response.body?.cancel();
-      return response.ok && isEventStream(response);
-    } catch {
-      // It is only asked to explain an earlier failure, which is reported.
-      return false;
-    }
+  private get transport(): ProgramTransport | AddressTransport {
+    return this.program ?? this.address!;
   }
 
   private async begin(): Promise<void> {
-    const transport: Transport = this.program ?? this.address!;
+    const transport = this.transport;
+    transport.onLost = (id, failure) => this.lose(id, failure);
     transport.onmessage = (message) => this.count(message);
     this.client.onclose = () => {
       // Until it is ready, `open` knows the cause better.
-      if (this.ready) this.drop(this.ended());
+      if (this.ready) this.drop(this.ended(), this.address?.failure?.code === 'TOOL_SERVER_UNAVAILABLE' && this.asking === 0);
       else this.endedEarly = true;
     };
     this.client.onerror = (error) => this.noticed(error);
@@ -141,6 +117,7 @@ export class ServerConnection {
     }, timeoutMs);
     signal.addEventListener('abort', leave, { once: true });
     if (signal.aborted) leave();
+    this.asking += 1;
     try {
       const request = { method: 'tools/call', params: { name: tool.name, arguments: { ...args } } };
       const result = await this.client.request(request, CallResult, { signal: leaving.signal, timeout: neverMs });
@@ -158,6 +135,7 @@ export class ServerConnection {
       }
       throw this.failure ? new LostReply(this.failure, true) : callFailure(error);
     } finally {
+      this.asking -= 1;
       clearTimeout(timer);
       signal.removeEventListener('abort', leave);
     }
@@ -167,12 +145,15 @@ export class ServerConnection {
   async answers(): Promise<boolean> {
     if (this.failure) return false;
     const { pingMs } = this.parts.bounds;
+    this.asking += 1;
     try {
       await this.client.ping({ timeout: pingMs });
       return true;
     } catch (error) {
       this.drop(new Failure('TOOL_SERVER_UNAVAILABLE', `It did not answer a ping within ${pingMs} ms.`, { cause: error }));
       return false;
+    } finally {
+      this.asking -= 1;
     }
   }
 
@@ -182,14 +163,14 @@ export class ServerConnection {
   }
 
   /** Ends the connection at once. */
-  drop(failure: Failure): void {
+  drop(failure: Failure, idle = false): void {
     if (this.failure) return;
     this.failure = failure;
     this.end();
     this.program?.kill(failure);
     void this.client.close().catch((error: unknown) => this.noticed(error));
     this.guard.close();
-    this.parts.onEnd(failure);
+    this.parts.onEnd(failure, idle);
   }
 
   /** Ends the connection as the protocol requires. */
@@ -205,11 +186,11 @@ export class ServerConnection {
     }
     await this.client.close();
     this.guard.close();
-    this.parts.onEnd(this.failure);
+    this.parts.onEnd(this.failure, false);
   }
 
   private ended(): Failure {
-    return this.program?.failure ?? new Failure('TOOL_SERVER_UNAVAILABLE', 'Its connection ended.');
+    return this.transport.failure ?? new Failure('TOOL_SERVER_UNAVAILABLE', 'Its connection ended.');
   }
 
   private end(): void {
@@ -271,7 +252,7 @@ export class ServerConnection {
 
   private lose(id: string | number, failure: Failure): void {
     const error = { code: -32_000, message: failure.message, data: new LostReply(failure, true) };
-    this.address?.onmessage?.({ jsonrpc: '2.0', id, error });
+    this.transport.onmessage?.({ jsonrpc: '2.0', id, error });
   }
 
   private noticed(error: unknown): void {

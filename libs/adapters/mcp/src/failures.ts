@@ -23,7 +23,7 @@ export function callFailure(error: unknown): Failure | LostReply {
     if (error.data instanceof LostReply) return error.data;
     return new Failure('TOOL_FAILED', `Its server says: ${oneLine(error.message, longestSentence)}`, { cause: error });
   }
-  if (error instanceof StreamableHTTPError) return ofStatus(error);
+  if (error instanceof StreamableHTTPError) return statusFailure(error.code, 'It', error);
   const code = networkCode(error);
   if (code !== null) {
     const never = neverSent.has(code);
@@ -35,9 +35,14 @@ export function callFailure(error: unknown): Failure | LostReply {
   return new Failure('TOOL_FAILED', 'Its server sent a result that does not follow the protocol.', { cause: error });
 }
 
-/** Whether an address has nothing that takes messages of streamable HTTP. */
-export const takesNoMessages = (error: unknown): boolean =>
-  error instanceof StreamableHTTPError && (error.code === 400 || error.code === 404 || error.code === 405);
+/** Statuses that say nothing about the transport: keys, load, or a server that is away. */
+const saysNothing: ReadonlySet<number | undefined> = new Set([401, 403, 429, 502, 503, 504]);
+
+/** Whether an address answered, but not like a server of streamable HTTP. */
+export const speaksOtherwise = (error: unknown): boolean =>
+  error instanceof StreamableHTTPError
+    ? !saysNothing.has(error.code)
+    : !(error instanceof Failure || error instanceof McpError) && networkCode(error) === null;
 
 /** Error codes of requests that never reached the server. */
 const neverSent = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
@@ -52,20 +57,20 @@ function networkCode(error: unknown): string | null {
   return message === 'fetch failed' || message === 'terminated' ? 'no answer' : null;
 }
 
-function ofStatus(error: StreamableHTTPError): Failure | LostReply {
-  const { code } = error;
-  const unavailable = (detail: string): Failure => new Failure('TOOL_SERVER_UNAVAILABLE', detail, { cause: error });
-  switch (code) {
+/** The failure of a request with this status. `who` begins the sentence. */
+export function statusFailure(status: number | undefined, who: string, cause?: Error): Failure | LostReply {
+  const unavailable = (detail: string): Failure => new Failure('TOOL_SERVER_UNAVAILABLE', detail, cause === undefined ? {} : { cause });
+  switch (status) {
     case 401:
     case 403:
-      return unavailable(`It answers with status ${code}. Check what \`headers_env\` sends to it.`);
+      return unavailable(`${who} answers with status ${status}. Check what \`headers_env\` sends to it.`);
     // A restarted server does not know the session and has not run the request.
     case 400:
     case 404:
-      return new LostReply(unavailable(`It answers with status ${code}. Check its address.`), false);
+      return new LostReply(unavailable(`${who} answers with status ${status}. Check its address.`), false);
     case -1:
       return unavailable('It does not answer like an MCP server. Check its address.');
     default:
-      return unavailable(`It answers with status ${code ?? 'unknown'}.`);
+      return unavailable(`${who} answers with status ${status ?? 'unknown'}.`);
   }
 }

@@ -1,6 +1,7 @@
-import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { isWithinOrigin, type FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { Failure } from '@conclave/contracts';
 import type { ServerBounds } from './bounds.js';
+import { longestRead, tooLong } from './long-message.js';
 
 /** Timeout in milliseconds of messages without an answer. */
 const noticeMs = 5_000;
@@ -15,8 +16,9 @@ export interface FetchWatch {
 }
 
 /**
- * `fetch` for the SDK's transport that fixes four gaps: there, a cancelled request keeps its connection, a broken response leaves its
- * request waiting, responses have no size limit, and a redirect takes configured headers, which contain keys, to another server.
+ * `fetch` for the SDK's transport that fixes three gaps: there, a cancelled request keeps its connection, a broken response leaves its
+ * request waiting, and responses have no size limit. A redirect to another origin, which must not see the configured headers, fails with
+ * a sentence.
  */
 export class GuardedFetch {
   private readonly open = new Map<AbortController, string | number | null>();
@@ -27,7 +29,17 @@ export class GuardedFetch {
     private readonly watch: FetchWatch,
   ) {}
 
-  readonly fetch: FetchLike = async (url, init) => {
+  readonly fetch: FetchLike = (url, init) => this.ask(url, init, this.bounds.messageBytes);
+
+  /** For a stream whose reader bounds its events itself, unless one may never end. */
+  readonly fetchEvents: FetchLike = (url, init) => this.ask(url, init, longestRead * this.bounds.messageBytes);
+
+  close(): void {
+    for (const timer of this.timers) clearTimeout(timer);
+    for (const control of [...this.open.keys()]) control.abort();
+  }
+
+  private async ask(url: string | URL, init: RequestInit | undefined, longest: number): Promise<Response> {
     const message = messageOf(init?.body);
     const request = message && 'method' in message && message.id !== undefined ? message.id : null;
     if (this.open.size >= mostStreams) throw new Failure('TOOL_SERVER_UNAVAILABLE', 'It has too many streams open.');
@@ -40,7 +52,7 @@ export class GuardedFetch {
     };
     try {
       const response = await fetch(url, { ...init, signal: control.signal, redirect: 'manual' });
-      if (response.status >= 300 && response.status < 400) {
+      if (response.status >= 300 && response.status < 400 && !staysWithinOrigin(response, url, init?.method)) {
         await response.body?.cancel();
         throw new Failure('TOOL_SERVER_UNAVAILABLE', 'It redirects to another address: write the final one into the configuration.');
       }
@@ -53,29 +65,23 @@ export class GuardedFetch {
       }
       if (message?.method === 'notifications/cancelled')
         this.abort((message.params as { requestId?: string | number } | undefined)?.requestId);
-      return this.guarded(response, request, end);
+      return this.guarded(response, request, longest, end);
     } catch (error) {
       end();
       throw error;
     }
-  };
-
-  close(): void {
-    for (const timer of this.timers) clearTimeout(timer);
-    for (const control of [...this.open.keys()]) control.abort();
   }
 
   private abort(request: string | number | undefined): void {
     for (const [control, id] of this.open) if (id !== null && id === request) control.abort();
   }
 
-  private guarded(response: Response, request: string | number | null, end: () => void): Response {
+  private guarded(response: Response, request: string | number | null, longest: number, end: () => void): Response {
     if (!response.body) {
       end();
       return response;
     }
     const stream = isEventStream(response);
-    const longest = this.bounds.messageBytes;
     const event = new EventBytes();
     let total = 0;
     const ended = (failure: Failure): void => {
@@ -99,7 +105,7 @@ export class GuardedFetch {
           }
           total = stream ? event.after(value) : total + value.length;
           if (total > longest) {
-            const failure = new Failure('TOOL_RESULT_TOO_LARGE', `It sent a message longer than ${longest} bytes.`);
+            const failure = tooLong(longest);
             ended(failure);
             controller.error(failure);
             return await reader.cancel();
@@ -133,6 +139,13 @@ class EventBytes {
     this.tail = text.slice(-3);
     return this.bytes;
   }
+}
+
+/** Whether a redirect keeps to the origin and to the method of the request; the SDK follows such ones. */
+function staysWithinOrigin({ status, headers }: Response, from: string | URL, method = 'GET'): boolean {
+  const to = headers.get('location');
+  const keepsMethod = status === 307 || status === 308 || method === 'GET';
+  return to !== null && keepsMethod && URL.canParse(to, String(from)) && isWithinOrigin(new URL(from), new URL(to, from));
 }
 
 export const isEventStream = ({ headers }: Response): boolean => /^\s*text\/event-stream\b/i.test(headers.get('content-type') ?? '');

@@ -30,8 +30,8 @@ interface Found {
 }
 
 /**
- * Tools of MCP servers: programs over standard input and output, addresses over streamable HTTP. Servers are started or connected on the
- * first request for their tools. Forbidden or incomplete configuration is logged as a warning.
+ * Tools of MCP servers: programs over standard input and output, addresses over streamable HTTP or HTTP with SSE. Servers are started or
+ * connected on the first request for their tools. Forbidden or incomplete configuration is logged as a warning.
  */
 export function openToolServers({ servers, environment, builtins = {}, folder, logger, bounds: some }: ToolServersOptions): ToolServers {
   const bounds: ServerBounds = { ...usualBounds, ...some };

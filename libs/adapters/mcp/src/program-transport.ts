@@ -1,12 +1,14 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
-import { performance } from 'node:perf_hooks';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { JSONRPCMessageSchema, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import pTimeout from 'p-timeout';
 import { Failure } from '@conclave/contracts';
 import type { ServerBounds } from './bounds.js';
 import type { Launch } from './launch-plan.js';
+import { LongMessage, longestRead, tooLong } from './long-message.js';
 import type { ProgramLog } from './program-log.js';
+import { readMessage } from './read-message.js';
+import { doesNotFollow, StrayCount } from './stray-count.js';
 
 /** Milliseconds a program has to exit after the end of its input, and again after SIGTERM. */
 const graceMs = 500;
@@ -19,19 +21,24 @@ export class ProgramTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
+  /** Called for a call whose answer is too long, while the program runs on. */
+  onLost?: (id: number, failure: Failure) => void;
   /** Why it ended, or is being ended; null while it runs. */
   failure: Failure | null = null;
   private child: ChildProcessWithoutNullStreams | null = null;
   private ended: Promise<void> = Promise.resolve();
   private pending: Buffer[] = [];
   private pendingBytes = 0;
-  private stray = { since: 0, lines: 0, ever: false };
+  private long: LongMessage | null = null;
+  private readonly strays: StrayCount;
 
   constructor(
     private readonly launch: Extract<Launch, { kind: 'program' }>,
     private readonly bounds: ServerBounds,
     private readonly log: ProgramLog,
-  ) {}
+  ) {
+    this.strays = new StrayCount(bounds);
+  }
 
   /** Process id, also that of its group; null while it does not run. */
   get pid(): number | null {
@@ -127,42 +134,50 @@ export class ProgramTransport implements Transport {
   private read(chunk: Buffer): void {
     let rest = chunk;
     for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
-      const line = Buffer.concat([...this.pending, rest.subarray(0, end)]).toString('utf8');
-      this.pending = [];
-      this.pendingBytes = 0;
+      this.hold(rest.subarray(0, end));
       rest = rest.subarray(end + 1);
-      if (line.trim() !== '') this.take(line);
+      this.lineEnds();
     }
-    if (rest.length === 0) return;
-    this.pending.push(rest);
-    this.pendingBytes += rest.length;
-    if (this.pendingBytes > this.bounds.messageBytes)
-      this.kill(new Failure('TOOL_RESULT_TOO_LARGE', `It sent a message longer than ${this.bounds.messageBytes} bytes.`));
+    if (rest.length > 0) this.hold(rest);
+  }
+
+  /** Adds a part to the line that is being read. */
+  private hold(part: Buffer): void {
+    if (this.long === null) {
+      this.pending.push(part);
+      this.pendingBytes += part.length;
+      if (this.pendingBytes <= this.bounds.messageBytes) return;
+      this.long = new LongMessage();
+      for (const one of this.pending) this.long.add(one);
+      [this.pending, this.pendingBytes] = [[], 0];
+    } else this.long.add(part);
+    if (this.long.bytes > longestRead * this.bounds.messageBytes) this.kill(this.tooLarge());
+  }
+
+  private lineEnds(): void {
+    if (this.failure) return;
+    if (this.long) {
+      const { id } = this.long;
+      this.long = null;
+      return id === null ? this.kill(this.tooLarge()) : this.onLost?.(id, this.tooLarge());
+    }
+    const line = Buffer.concat(this.pending).toString('utf8');
+    [this.pending, this.pendingBytes] = [[], 0];
+    if (line.trim() !== '') this.take(line);
+  }
+
+  private tooLarge(): Failure {
+    return tooLong(this.bounds.messageBytes);
   }
 
   private take(line: string): void {
-    if (line.length > this.bounds.messageBytes)
-      return this.kill(new Failure('TOOL_RESULT_TOO_LARGE', `It sent a message longer than ${this.bounds.messageBytes} bytes.`));
-    const message = messageIn(line);
+    const message = readMessage(line);
     if (message) return this.onmessage?.(message);
-    if (!this.stray.ever) this.onerror?.(new Error('It writes lines that are not messages of the protocol.'));
-    const now = performance.now();
-    const { since, lines } = this.stray;
-    const isOver = now - since > this.bounds.strayMs;
-    this.stray = isOver ? { since: now, lines: 1, ever: true } : { since, lines: lines + 1, ever: true };
-    if (this.stray.lines > this.bounds.strayLines)
-      this.kill(new Failure('TOOL_SERVER_UNAVAILABLE', 'The output of its program does not follow the protocol of MCP servers.'));
+    const { first, tooMany } = this.strays.add();
+    if (first) this.onerror?.(new Error('It writes lines that are not messages of the protocol.'));
+    if (tooMany) this.kill(doesNotFollow('The output of its program'));
   }
 }
 
 const noProgram = (command: string): string =>
   `There is no program \`${command}\`.${/\S\s+\S/.test(command) ? ' Its arguments belong under `args`, as a list.' : ''}`;
-
-function messageIn(line: string): JSONRPCMessage | null {
-  try {
-    return JSONRPCMessageSchema.safeParse(JSON.parse(line)).data ?? null;
-  } catch (error) {
-    if (error instanceof SyntaxError || error instanceof RangeError) return null;
-    throw error;
-  }
-}

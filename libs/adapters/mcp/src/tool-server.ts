@@ -23,6 +23,8 @@ export class ToolServer {
   private connectedAt = Number.POSITIVE_INFINITY;
   private notBefore = 0;
   private closed = false;
+  /** Number of tools that it offered when its connection ended while it had nothing to do; null otherwise. */
+  private resting: number | null = null;
 
   constructor(
     readonly name: string,
@@ -68,6 +70,7 @@ export class ToolServer {
 
   status(): ToolServerStatus {
     if (this.current) return { name: this.name, ok: true, error: null, tools: this.current.tools.size };
+    if (this.resting !== null) return { name: this.name, ok: true, error: null, tools: this.resting };
     // The program's last output is for operators, not for callers of its tools.
     const said = this.failure?.options.context?.said;
     const error = this.failure && `${this.failure.message}${typeof said === 'string' && said !== '' ? ` It said: ${said}` : ''}`;
@@ -103,7 +106,13 @@ export class ToolServer {
     // The protocol code is half a megabyte, and few processes need it before they are ready.
     const { ServerConnection } = await import('./connection.js');
     if (this.closed) throw this.unavailable('It is closed.');
-    const connection = new ServerConnection({ name, launch, bounds, logger, onEnd: (failure) => this.ended(failure) });
+    const connection = new ServerConnection({
+      name,
+      launch,
+      bounds,
+      logger,
+      onEnd: (failure, idle) => this.ended(failure, idle ? connection : null),
+    });
     this.opening = connection;
     try {
       await connection.open();
@@ -115,14 +124,23 @@ export class ToolServer {
     if (this.closed) throw this.unavailable('It is closed.');
     this.current = connection;
     this.connectedAt = performance.now();
-    this.failure = null;
-    logger.info(`The tool server ${name} offers ${connection.tools.size} tools.`);
+    const isNews = this.resting === null;
+    this.failure = this.resting = null;
+    logger[isNews ? 'info' : 'debug'](`The tool server ${name} offers ${connection.tools.size} tools.`);
     return connection;
   }
 
-  private ended(failure: Failure): void {
+  /** `idle`: the connection, if it had nothing to do. */
+  private ended(failure: Failure, idle: ServerConnection | null): void {
     this.current = null;
     if (this.closed) return;
+    if (idle) {
+      // Many servers and proxies end a stream on which nothing happens. The next request connects again.
+      [this.resting, this.failure] = [idle.tools.size, null];
+      this.logger.debug(`The tool server ${this.name} has ended its stream while it had nothing to do. ${failure.message}`);
+      return;
+    }
+    this.resting = null;
     this.failuresInARow = performance.now() - this.connectedAt > goodMs ? 1 : this.failuresInARow + 1;
     this.connectedAt = Number.POSITIVE_INFINITY;
     this.failure = this.named(failure);

@@ -80,6 +80,15 @@ const modes = {
       ],
     }),
   },
+  'flooding-list': {
+    // In its first life, the list and too many messages arrive together.
+    list(_cursor, id) {
+      if (existsSync(file)) return { tools: [{ name: 'tool', inputSchema: object() }] };
+      writeFileSync(file, '');
+      const list = JSON.stringify({ jsonrpc: '2.0', id, result: { tools: [] } });
+      return void process.stdout.write(`${list}\n${'{"jsonrpc":"2.0","method":"notifications/message","params":{}}\n'.repeat(100)}`);
+    },
+  },
   'silent-list': { list: () => undefined },
   'wrong-list': { list: () => ({ tools: 'all of them' }) },
   // Invalid schemas.
@@ -204,7 +213,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params } = JSON.parse(line);
   const answer = (result) => result !== undefined && write({ id, result });
   if (method === 'initialize') answer((chosen.initialize ?? greeting)(params, id));
-  else if (method === 'tools/list') answer((chosen.list ?? listed)(params?.cursor));
+  else if (method === 'tools/list') answer((chosen.list ?? listed)(params?.cursor, id));
   else if (method === 'tools/call') answer(tools[params.name].run(params.arguments, id));
   else if (method === 'ping') answer({});
   else if (method === 'notifications/cancelled') {

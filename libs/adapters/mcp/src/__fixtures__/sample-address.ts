@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type RequestListener, type Server as HttpServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { CallToolRequestSchema, ListToolsRequestSchema, type CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { MemoryTool } from '@conclave/ports';
@@ -31,6 +32,8 @@ export class LocalAddress {
   }
 }
 
+type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
 export interface SampleAddress {
   readonly address: LocalAddress;
   /** Headers of the last request. */
@@ -41,28 +44,49 @@ export interface SampleAddress {
   toolsChanged(): Promise<void>;
 }
 
-/** Serves tools with the SDK's server, with sessions, over streamable HTTP. `json`: plain JSON answers instead of a stream. */
-export function sampleAddress(tools: () => Readonly<Record<string, MemoryTool>>, { json = false } = {}): SampleAddress {
-  const sessions = new Map<string, { readonly server: Server; readonly transport: StreamableHTTPServerTransport }>();
+/** `json`: streamable HTTP with plain JSON answers instead of a stream. */
+export type SampleForm = 'streamable' | 'json' | 'sse';
+
+/** Serves tools with the SDK's server, with sessions. */
+export function sampleAddress(tools: () => Readonly<Record<string, MemoryTool>>, form: SampleForm = 'streamable'): SampleAddress {
+  const sessions = new Map<string, { readonly server: Server; readonly transport: StreamableHTTPServerTransport | SSEServerTransport }>();
   let headers: IncomingMessage['headers'] = {};
 
   async function newSession(): Promise<StreamableHTTPServerTransport> {
     const server = serverOf(tools);
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
-      enableJsonResponse: json,
+      enableJsonResponse: form === 'json',
       onsessioninitialized: (id) => void sessions.set(id, { server, transport }),
     });
     await server.connect(transport);
     return transport;
   }
 
-  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    headers = request.headers;
+  const streamable: Handler = async (request, response) => {
     const id = request.headers['mcp-session-id'];
     if (typeof id === 'string' && !sessions.has(id)) return void response.writeHead(404).end('no such session');
     const transport = typeof id === 'string' ? sessions.get(id)!.transport : await newSession();
-    await transport.handleRequest(request, response);
+    await (transport as StreamableHTTPServerTransport).handleRequest(request, response);
+  };
+
+  const sse: Handler = async (request, response) => {
+    const { pathname, searchParams } = new URL(request.url!, 'http://localhost');
+    if (pathname === '/mcp' && request.method === 'GET') {
+      const server = serverOf(tools);
+      const transport = new SSEServerTransport('/messages', response);
+      sessions.set(transport.sessionId, { server, transport });
+      return server.connect(transport);
+    }
+    if (pathname === '/mcp') return void response.writeHead(405).end();
+    const session = sessions.get(searchParams.get('sessionId') ?? '');
+    if (!session) return void response.writeHead(404).end('no such session');
+    await (session.transport as SSEServerTransport).handlePostMessage(request, response);
+  };
+
+  const handle: Handler = (request, response) => {
+    headers = request.headers;
+    return form === 'sse' ? sse(request, response) : streamable(request, response);
   };
 
   return {

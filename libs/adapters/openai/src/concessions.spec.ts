@@ -18,6 +18,22 @@ const body: CompletionBody = {
 };
 const conceded = (error: unknown, status = 400): string | null => concessionFor(status, readError(error), body, new Set());
 const fastApi = { detail: [{ type: 'extra_forbidden', loc: ['body', 'seed'], msg: 'Extra inputs are not permitted', input: 1 }] };
+const mistral = (message: unknown) => ({ object: 'error', message, type: 'invalid_request_error', param: null, code: null });
+const cerebras = {
+  message: "body.seed: property 'body.seed' is unsupported",
+  type: 'invalid_request_error',
+  param: 'validation_error',
+  code: 'wrong_api_format',
+};
+const vllm = "[{'type': 'extra_forbidden', 'loc': ('body', 'seed'), 'msg': 'Extra inputs are not permitted', 'input': 1}]";
+const gemini = (...names: string[]) => [
+  {
+    error: {
+      code: 400,
+      message: names.map((name) => `Invalid JSON payload received. Unknown name ${name}: Cannot find field.`).join('\n'),
+    },
+  },
+];
 
 describe('a parameter that a server does not support', () => {
   it.each([
@@ -47,6 +63,19 @@ describe('a parameter that a server does not support', () => {
     [{ message: 'This model does not support the parameter `top_p`.' }, 'no top_p'],
     ['Unknown parameter: "stream_options"', 'no usage option'],
     [fastApi, 'no seed'],
+    [mistral(fastApi), 'no seed'],
+    [mistral(JSON.stringify(fastApi)), 'no seed'],
+    [{ object: 'error', message: vllm, type: 'BadRequestError', param: null, code: 400 }, 'no seed'],
+    [gemini('"reasoning"', '"seed"'), 'no seed'],
+    [cerebras, 'no seed'],
+    [{ error: { message: "Extra inputs are not permitted, field: 'seed', value: 1" } }, 'no seed'], // Fireworks
+    [{ error: { message: 'stream_options: Extra inputs are not permitted', param: null } }, 'no usage option'], // Anthropic
+    [{ code: 'Client specified an invalid argument', error: 'Argument not supported on this model: stop' }, 'no stop'], // xAI
+    [{ message: 'Malformed input request: #: extraneous key [top_p] is not permitted, please reformat your input' }, 'no top_p'], // Bedrock
+    [{ message: '`temperature` and `top_p` cannot both be specified for this model. Please use only one.' }, 'no top_p'], // Claude 4.5
+    [{ message: 'invalid temperature: only 1 is allowed for this model', type: 'invalid_request_error' }, 'no temperature'], // Kimi
+    [{ error: 'Input validation error: `temperature` must be strictly positive', error_type: 'validation' }, 'no temperature'], // TGI
+    [{ status: 422, message: 'Invalid params: temperature must be in range (0, +inf)' }, 'no temperature'], // GigaChat
   ])('is dropped: %j', (error, concession) => expect(conceded(error)).toBe(concession));
 
   it.each([
@@ -83,6 +112,7 @@ describe('a parameter that a server does not support', () => {
     [{ message: `The prompt says that stream is not supported. ${'x'.repeat(400)}` }],
     [{ message: 'You must be 18 to use the temperature tool; unknown user' }],
     [{ message: 'upstream timed out: seed node unavailable' }],
+    [gemini(`"stop" at 'tools[0].function_declarations[0].parameters'`)],
   ])('is kept after an error of one call: %j', (error) => expect(conceded(error)).toBeNull());
 });
 
@@ -186,6 +216,7 @@ describe('a requested form of the reply', () => {
     [{ message: "Invalid schema for response_format 'plan': In context=(), 'required' is missing.", param: 'response_format', code: null }],
     [{ message: 'Invalid JSON payload received. Unknown name "additionalProperties" at \'generation_config.response_schema\'' }],
     ['Failed to parse grammar'],
+    [{ message: "Failed to generate JSON. Please adjust your prompt. See 'failed_generation'.", code: 'json_validate_failed' }], // Groq
   ])('becomes json_object when a server refuses it with %j, which is remembered after two calls', async (refusal) => {
     const seen: unknown[] = [];
     const models = open(await server(seen, ['json_object', undefined], refusal));

@@ -1,25 +1,7 @@
 import type { JsonObject, ModelCall } from '@conclave/ports';
 import type { UpstreamError } from './error-body.js';
-import { hasLaterInstructions, refusesLaterInstructions, withOneSystemMessage } from './system-messages.js';
-import { hasToolFiles, hasToolFilesApart, refusesFiles, withoutToolFiles, withToolFilesApart } from './tool-files.js';
-
-/** Something left out of a request, or expressed differently, because a server refused it. */
-export type Concession =
-  | 'no stream'
-  | 'no usage option'
-  | 'max_completion_tokens'
-  | 'no response_format'
-  | 'json_object for a wished json_schema'
-  | 'no wished response_format'
-  | 'no temperature'
-  | 'no top_p'
-  | 'no seed'
-  | 'no stop'
-  | 'one system message'
-  | 'no files of tools'
-  | 'no parallel_tool_calls';
-
-export type Concessions = ReadonlySet<Concession>;
+import type { Concession, Concessions } from './concession.js';
+import { concessionOfMessages, messagesFor } from './message-concessions.js';
 
 /** Body of POST /chat/completions. */
 export interface CompletionBody {
@@ -50,12 +32,6 @@ export function bodyOf(call: ModelCall, model: string, made: Concessions): Compl
     ...given('seed', call.seed, 'no seed'),
     ...given('stop', call.stop, 'no stop'),
   };
-}
-
-function messagesFor(messages: unknown, made: Concessions): unknown {
-  const files = made.has('no files of tools') ? withoutToolFiles : withToolFilesApart;
-  const shown = hasToolFiles(messages) ? files(messages) : messages;
-  return made.has('one system message') && hasLaterInstructions(shown) ? withOneSystemMessage(shown) : shown;
 }
 
 /** Whether the call can do without its reply format. */
@@ -94,32 +70,47 @@ const candidates: readonly (readonly [name: string, parameter: string, concessio
 /** Codes and types that mean an unsupported parameter. Known only from OpenAI. */
 const unsupportedCode = /^(?:unsupported_(?:parameter|value)|unknown_parameter|extra_forbidden)$/;
 
+/** What servers call a parameter, with what may stand between that and its name. */
+const noun =
+  '(?:(?:request |input )?(?:parameters?|arguments?|fields?|options?|keywords?|properties|property|inputs?|values?|names?|keys?)\\b[^.:\n]{0,30}?:?\\s*)?';
+const not =
+  "(?:is|are) (?:not (?:yet )?(?:supported|permitted|allowed|implemented|available|recognized)|unsupported|deprecated|unavailable|disabled)|(?:isn't|aren't) supported";
+
+/** Sentences that a server does not know a parameter, whose name stands as it is, in quotes, or as `body.name`. */
+function sentencesAbout(name: string): readonly string[] {
+  const quoted = `['"\u0060\u2018\u2019\u201c\u201d[]?(?:body\\.)?${name}(?:\\.\\w+)?['"\u0060\u2018\u2019\u201c\u201d\\]]?`;
+  return [
+    // Not what Gemini says of a word inside a schema: “Unknown name "stop" at 'tools[0].function…'”.
+    `\\b(?:unsupported|unknown|unrecognized|unexpected|extra(?:neous)?) ${noun}${quoted}(?![\\w.])(?!"? at ')`,
+    `\\binputs? (?:is|are) not permitted(?::|, field:) ${quoted}(?![\\w.])`, // the second: Fireworks
+    `'loc': \\('body', '${name}'[^)]*\\), 'msg': 'extra inputs are not permitted'`, // vLLM, as Python writes a list
+    `(?:^|[^\\w.])${quoted}:?(?: [\\w'"-]+){0,3} (?:${not})`, // with a colon: Anthropic, Cerebras
+    `\\b(?:does not|doesn't|do not|cannot|can't) (?:yet )?support (?:the )?${noun}${quoted}(?![\\w.])`,
+    `\\b(?:argument|parameter)s? not supported\\b[^.:\n]{0,30}: ${quoted}(?![\\w.])`, // xAI
+    ...(name === 'max_tokens' ? ['\\buse [\'"\u0060]?max_completion_tokens\\b[\'"\u0060]? instead'] : []),
+    `\\binvalid ${quoted}: only [\\d.]+ is allowed`, // Kimi
+    // TGI, GigaChat: our 0 is outside.
+    ...(name === 'temperature' ? [`${quoted} must be (?:strictly positive|in (?:the )?range \\(0)`] : []),
+    // Claude, also on Bedrock: one of the two has to go.
+    ...(name === 'top_p' ? ['temperature\\W{1,3}and\\W{1,3}top_p\\W{1,3} ?cannot both be'] : []),
+  ];
+}
+
 /**
  * Whether a plain sentence says that the server does not know the parameter `name`. Complaints about a value (“must be”, “invalid”) are
  * the fault of one call, not a property of the model.
  */
-function saysUnsupported(message: string, name: string): boolean {
-  const quoted = `['"\u0060\u2018\u2019\u201c\u201d]?${name}(?:\\.\\w+)?['"\u0060\u2018\u2019\u201c\u201d]?`;
-  const noun =
-    '(?:(?:request |input )?(?:parameters?|arguments?|fields?|options?|keywords?|properties|property|inputs?|values?)\\b[^.:\n]{0,30}?:?\\s*)?';
-  const not =
-    "(?:is|are) (?:not (?:yet )?(?:supported|permitted|allowed|implemented|available|recognized)|unsupported|deprecated|unavailable|disabled)|(?:isn't|aren't) supported";
-  return [
-    `\\b(?:unsupported|unknown|unrecognized|unexpected|extra) ${noun}${quoted}(?![\\w.])`,
-    `\\binputs? (?:is|are) not permitted: ${quoted}(?![\\w.])`,
-    `(?:^|[^\\w.])${quoted}(?: [\\w'"-]+){0,3} (?:${not})`,
-    `\\b(?:does not|doesn't|do not|cannot|can't) (?:yet )?support (?:the )?${noun}${quoted}(?![\\w.])`,
-    `\\buse ${quoted.replace(name, 'max_completion_tokens')} instead`,
-  ].some((pattern, at) => (at < 4 || name === 'max_tokens') && new RegExp(pattern, 'iu').test(message));
-}
+const saysUnsupported = (message: string, name: string): boolean =>
+  sentencesAbout(name).some((pattern) => new RegExp(pattern, 'iu').test(message));
 
 /** OpenAI's message for an account that may not stream. */
 const mayNotStream = /must be verified to stream/i;
 /** A server that does not know a response format type. This is a property of the server, not a fault of the call. */
 const typeUnknown = /response_format['"\u0060]?(?:\.type|\s+type)['"\u0060]?\s+(?:must be|is unavailable)/i;
 
-/** Server messages about the reply format, including schemas it cannot follow. */
-const speaksOfFormat = /response[_ ]?(?:format|schema)|json[_ ]?(?:schema|object|mode)|structured[_ ]?output|guided|grammar/i;
+/** Server messages about the reply format, including schemas it cannot follow, and the code of Groq for a reply that does not follow it. */
+const speaksOfFormat =
+  /response[_ ]?(?:format|schema)|json[_ ]?(?:schema|object|mode)|structured[_ ]?output|guided|grammar|json_validate_failed/i;
 
 /**
  * What to change so that the server accepts the call, or null. Only a parameter that the call contained and the server calls unsupported
@@ -134,26 +125,25 @@ export function concessionFor(
   isOptional = false,
 ): Concession | null {
   if (status === null || ![400, 404, 405, 422, 500, 501].includes(status)) return null;
-  if (!made.has('one system message') && hasLaterInstructions(body['messages']) && refusesLaterInstructions(said.message))
-    return 'one system message';
-  if (!made.has('no files of tools') && hasToolFilesApart(body['messages']) && refusesFiles(said.message)) return 'no files of tools';
+  const ofMessages = concessionOfMessages(said, body['messages'], made);
+  if (ofMessages) return ofMessages;
   const format = body['response_format'] as JsonObject | undefined;
-  if (isOptional && format !== undefined && [said.param, said.message.slice(0, 400)].some((words) => speaksOfFormat.test(words)))
+  if (isOptional && format !== undefined && [said.param, said.code, said.message.slice(0, 400)].some((words) => speaksOfFormat.test(words)))
     return format['type'] === 'json_schema' ? 'json_object for a wished json_schema' : 'no wished response_format';
   const found = candidates.find(
     ([name, parameter, concession]) =>
       body[parameter] !== undefined &&
       (body[parameter] !== false || parameter === 'parallel_tool_calls') &&
       !made.has(concession) &&
-      isRefused(said, name),
+      isRefused(said, name, body),
   );
   return found?.[2] ?? null;
 }
 
-function isRefused({ param, code, type, message }: UpstreamError, name: string): boolean {
-  // A named parameter decides, whatever else the message quotes.
+function isRefused({ param, code, type, message }: UpstreamError, name: string, body: CompletionBody): boolean {
+  // A named parameter decides, whatever else the message quotes. Cerebras names none there, but a kind of error.
   const isNamed = param === name || param.startsWith(`${name}.`);
-  if (param !== '' && !isNamed) return false;
+  if (!isNamed && (/^\w+/.exec(param)?.[0] ?? '') in body) return false;
   if (isNamed && [code, type].some((word) => unsupportedCode.test(word))) return true;
   if (name === 'stream' && mayNotStream.test(message)) return true;
   if (name === 'response_format' && typeUnknown.test(message)) return true;

@@ -17,7 +17,7 @@ export class EmbeddingCalls {
     this.requests = new ProviderRequests({ name, provider, retry });
   }
 
-  /** Throws CALL_CANCELLED, CALL_TIMEOUT, PROVIDER_*, MODEL_NOT_FOUND; a refusal contains the server's message. */
+  /** Throws CALL_CANCELLED, CALL_TIMEOUT, PROVIDER_*; a refusal contains the server's message. */
   async embed(
     model: string,
     { input, dimensions, attempts }: EmbeddingCall,

@@ -181,3 +181,67 @@ describe('an endpoint for embeddings', () => {
     expect(await codeOf(gone.embed(['a'], { signal }))).toBe('PROVIDER_UNREACHABLE');
   });
 });
+
+describe('a server that takes fewer or shorter texts', () => {
+  const refusing = async (refusal: (input: readonly string[]) => object | null, status: number) => {
+    const asked: (readonly string[])[] = [];
+    const embedder = await open((request, response, ...rest) => {
+      asked.push(request.input);
+      const refused = refusal(request.input);
+      if (refused) send(response, refused, status);
+      else well(request, response, ...rest);
+    });
+    return { embedder, asked };
+  };
+  const many = Array.from({ length: 64 }, (_, at) => `text ${at}`);
+
+  it.each<[string, number, object, number]>([
+    ['TEI', 413, { error: 'batch size 64 > maximum allowed batch size 32', error_type: 'validation' }, 32],
+    ['Alibaba', 400, { error: { message: 'Value error, batch size is invalid, it should not be larger than 10.: input.contents' } }, 10],
+    [
+      'Gemini',
+      400,
+      [{ error: { code: 400, message: '* BatchEmbedContentsRequest.requests: at most 25 requests can be in one batch' } }],
+      25,
+    ],
+  ])('gets smaller batches, from the next request on at once: %s', async (_name, status, body, most) => {
+    const { embedder, asked } = await refusing((input) => (input.length > most ? body : null), status);
+    const vectors = await embedder.embed(many, { signal });
+    const alone = await (await open(well)).embed(many, { signal });
+    expect(vectors).toEqual(alone);
+    asked.length = 0;
+    await embedder.embed(many, { signal });
+    expect(asked.every((input) => input.length <= most)).toBe(true);
+  });
+
+  it.each<[string, number, object]>([
+    [
+      'llama.cpp',
+      500,
+      {
+        error: { code: 500, message: 'input (992 tokens) is too large to process. increase the physical batch size', type: 'server_error' },
+      },
+    ],
+    ['TEI', 413, { error: 'Input validation error: `inputs` must have less than 512 tokens. Given: 992', error_type: 'Validation' }],
+    [
+      'vLLM',
+      400,
+      { object: 'error', message: "This model's maximum context length is 512 tokens. However, you requested 992 tokens.", code: 400 },
+    ],
+  ])('gets the beginning of a text that is too long for its model, and all others whole: %s', async (_name, status, body) => {
+    const { embedder, asked } = await refusing((input) => (input.some((text) => text.length > 1_000) ? body : null), status);
+    const vectors = await embedder.embed(['short', 'x'.repeat(3_000), 'other'], { signal });
+    expect(vectors).toHaveLength(3);
+    expect(asked.at(-2)).toEqual(['x'.repeat(750)]);
+    expect(asked.at(-1)).toEqual(['other']);
+    asked.length = 0;
+    await embedder.embed(['a', 'b', 'c'], { signal });
+    expect(asked).toEqual([['a', 'b', 'c']]);
+  });
+
+  it('is not asked for ever', async () => {
+    const { embedder, asked } = await refusing(() => ({ error: { message: 'batch of the wrong kind' } }), 400);
+    expect(await codeOf(embedder.embed(['a', 'b', 'x'.repeat(900)], { signal }))).toBe('PROVIDER_REFUSED');
+    expect(asked).toEqual([['a', 'b', 'x'.repeat(900)], ['a', 'b'], ['a']]);
+  });
+});

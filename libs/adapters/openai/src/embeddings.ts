@@ -1,7 +1,9 @@
 import { Failure } from '@conclave/contracts';
 import { toUnitLength, wellFormed, type Embedder } from '@conclave/ports';
 import type { ProviderConfig, RetrySettings } from './configuration.js';
+import { saysTooMany } from './limits-reached.js';
 import { ProviderRequests } from './provider-requests.js';
+import type { FailedAttempt } from './upstream-failure.js';
 
 export interface EmbeddingsConfig {
   /** Name of the provider, for messages and the id of the embedder. */
@@ -18,6 +20,8 @@ export interface EmbeddingsConfig {
 /** Characters per request, unless one text alone is longer: servers limit the tokens of a request, e.g. to 300,000. */
 const mostCharacters = 200_000;
 const defaultBatch = 64;
+/** A text that a server refuses as too long is cut down to this many characters, but no further. */
+const shortestCut = 200;
 /** Servers refuse an empty text. */
 const emptyText = '(empty)';
 
@@ -30,9 +34,12 @@ class EmbeddingsEndpoint implements Embedder {
   readonly id: string;
   private readonly requests: ProviderRequests;
   private knownDimension: number | null;
+  /** Texts per request; fewer once the server has refused more. */
+  private most: number;
 
   constructor(private readonly config: EmbeddingsConfig) {
-    const { name, model, dimensions } = config;
+    const { name, model, dimensions, batch = defaultBatch } = config;
+    this.most = batch;
     this.id = `${model}@${name}${dimensions === undefined ? '' : `.${dimensions}`}`;
     this.knownDimension = dimensions ?? null;
     this.requests = new ProviderRequests(config);
@@ -46,7 +53,7 @@ class EmbeddingsEndpoint implements Embedder {
     const asked = texts.map((text) => (text.trim() === '' ? emptyText : wellFormed(text)));
     const vectors: Float32Array[] = [];
     await this.requests.whileWanted(signal, async (wanted) => {
-      for (const batch of batchesOf(asked, this.config.batch ?? defaultBatch)) vectors.push(...(await this.batch(batch, wanted)));
+      for (const batch of batchesOf(asked, () => this.most)) vectors.push(...(await this.batch(batch, wanted)));
     });
     return vectors;
   }
@@ -60,12 +67,37 @@ class EmbeddingsEndpoint implements Embedder {
     this.requests.close();
   }
 
+  /** Asks again for half as many texts, or half of one text, if the server refuses them because they are too many or too long. */
   private async batch(texts: readonly string[], wanted: AbortSignal): Promise<readonly Float32Array[]> {
+    const ended = await this.asked(texts, wanted);
+    if (!('failure' in ended)) return this.checked(ended);
+    const { failure, status, said } = ended;
+    const tooMany = saysTooMany(status ?? 0, said);
+    if (!tooMany && failure.code !== 'CONTEXT_OVERFLOW') throw failure;
+    if (texts.length > 1) {
+      const half = Math.ceil(texts.length / 2);
+      if (tooMany) this.most = Math.min(this.most, half);
+      return [...(await this.batch(texts.slice(0, half), wanted)), ...(await this.batch(texts.slice(half), wanted))];
+    }
+    const [text = ''] = texts;
+    if (text.length <= shortestCut) throw failure;
+    return this.batch([wellFormed(text.slice(0, Math.max(shortestCut, text.length >> 1)))], wanted);
+  }
+
+  /** The vectors, or a refusal. Throws every failure that is none. */
+  private async asked(texts: readonly string[], wanted: AbortSignal): Promise<readonly Float32Array[] | FailedAttempt> {
     const { model, dimensions, name } = this.config;
     // Not every server supports base64.
     const body = { model, input: texts, encoding_format: 'float', ...(dimensions === undefined ? {} : { dimensions }) };
     const read = (answer: unknown): readonly Float32Array[] => vectorsOf(answer, texts.length, name);
-    return this.checked(await this.requests.post({ path: 'embeddings', body, brings: 'embeddings', prompts: texts, read }, wanted));
+    const refusal: { fault: FailedAttempt | null } = { fault: null };
+    const refused = (fault: FailedAttempt) => (refusal.fault = fault).failure;
+    try {
+      return await this.requests.post({ path: 'embeddings', body, brings: 'embeddings', prompts: texts, read, refused }, wanted);
+    } catch (error) {
+      if (refusal.fault) return refusal.fault;
+      throw error;
+    }
   }
 
   private checked(vectors: readonly Float32Array[]): readonly Float32Array[] {
@@ -83,11 +115,11 @@ class EmbeddingsEndpoint implements Embedder {
   }
 }
 
-function* batchesOf(texts: readonly string[], size: number): Generator<readonly string[]> {
+function* batchesOf(texts: readonly string[], most: () => number): Generator<readonly string[]> {
   let batch: string[] = [];
   let characters = 0;
   for (const text of texts) {
-    if (batch.length > 0 && (batch.length >= size || characters + text.length > mostCharacters)) {
+    if (batch.length > 0 && (batch.length >= most() || characters + text.length > mostCharacters)) {
       yield batch;
       batch = [];
       characters = 0;

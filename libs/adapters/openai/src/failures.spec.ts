@@ -31,6 +31,7 @@ describe('a repeated call', () => {
     const server = await scripted({ match: 'hello', reply: { status: 429, headers: { 'retry-after': '30' } } });
     const failure = await failureOf(open(server.url).call(ask(), watch()));
     expect(failure).toMatchObject({ code: 'PROVIDER_RATE_LIMITED', options: { retryAfterMs: 30_000 } });
+    expect(failure.message).toContain('It asks for a wait of 30 s.');
     server.expectCalls(1);
   });
 
@@ -122,7 +123,7 @@ describe('a refusal', () => {
     ['Anthropic', 404, { type: 'error', error: { type: 'not_found_error', message: 'model: m' } }],
   ])('of %s means an unknown model', async (_name, status, body) => {
     const server = await scripted({ match: 'hello', reply: { status, body } });
-    expect(await codeOf(open(server.url).call(ask(), watch()))).toBe('MODEL_NOT_FOUND');
+    expect(await codeOf(open(server.url).call(ask(), watch()))).toBe('PROVIDER_MODEL_UNKNOWN');
     server.expectCalls(1);
   });
 
@@ -259,51 +260,11 @@ describe('a failure', () => {
     expect(await codeOf(open(url).call(ask(), watch()))).toBe('PROVIDER_REPLY_INVALID');
   });
 
-  it('inside a stream keeps its meaning', async () => {
-    const replies = [
-      'data: {"error":{"message":"the request exceeds the available context size","code":400}}\n\n',
-      'data: {"error":{"message":"no","code":401}}\n\n',
-    ];
-    const url = await bare(
-      (_request, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).end(replies.shift()),
-    );
-    const models = open(url);
-    expect(await codeOf(models.call(ask(), watch()))).toBe('CONTEXT_OVERFLOW');
-    expect(await codeOf(models.call(ask(), watch()))).toBe('PROVIDER_UNAUTHENTICATED');
-  });
-
-  it.each([
-    ['in a list', '[{"error":{"code":400,"message":"The key is not valid.","status":"INVALID_ARGUMENT"}}]'],
-    [
-      'in a choice',
-      '{"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error","error":{"code":400,"message":"The key is not valid."}}]}',
-    ],
-  ])('inside a stream is found %s', async (_name, chunk) => {
-    const url = await bare(
-      (_request, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`data: ${chunk}\n\n`),
-    );
-    expect(await failureOf(open(url).call(ask(), watch()))).toMatchObject({
-      code: 'PROVIDER_REFUSED',
-      detail: expect.stringContaining('The key is not valid.'),
-    });
-  });
-
-  it('of a server in the middle of its reply is a broken stream, which says why', async () => {
-    const chunks = [
-      { choices: [{ index: 0, delta: { content: 'The an' } }] },
-      {
-        error: { code: 'server_error', message: 'The machine behind it is gone' },
-        choices: [{ index: 0, delta: {}, finish_reason: 'error' }],
-      },
-    ];
-    const url = await bare((_request, response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.end(chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join(''));
-    });
-    expect(await failureOf(open(url).call(ask(), watch()))).toMatchObject({
-      code: 'PROVIDER_STREAM_BROKEN',
-      detail: expect.stringContaining('The machine behind it is gone'),
-    });
+  it('shows the title of a web page, not the page', async () => {
+    const page = '<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body><center><h1>502 Bad Gateway</h1></center></body></html>';
+    const server = await scripted({ match: 'hello', reply: { status: 502, body: page }, times: Infinity });
+    const { detail } = await failureOf(open(server.url).call(ask(), watch()));
+    expect(detail).toContain('It says: a web page, “502 Bad Gateway”');
   });
 
   it('never contains the prompt or the key', async () => {

@@ -1,4 +1,4 @@
-import type { Concession } from './concessions.js';
+import type { Concession } from './concession.js';
 
 /** Milliseconds before a refused parameter is tried again: the account may be verified or the server updated by then. */
 export const learnedMs = 10 * 60_000;

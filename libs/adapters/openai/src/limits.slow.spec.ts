@@ -73,7 +73,9 @@ describe('time', () => {
       { match: 'local', reply: { chunks: [{ text: 'hi', afterMs: 80 }] } },
     );
     const timeouts = { first_token_ms: 40 };
-    expect((await failureOf(open(server.url, {}, { timeouts }).call(ask('remote'), watch()))).message).toContain('sent nothing for 40 ms');
+    expect((await failureOf(open(server.url, {}, { timeouts }).call(ask('remote'), watch()))).message).toContain(
+      'sent nothing for 0 s, the limit of `first_token_s`',
+    );
     expect((await open(server.url, { local: true }, { timeouts }).call(ask('local'), watch())).content).toBe('hi');
   });
   it('bounds silence in the middle of an answer', async () => {
@@ -108,7 +110,8 @@ describe('a model that thinks for long', () => {
     });
 
   it('is kept alive by any data: thinking, a role, an empty chunk, a comment', async () => {
-    // Eight pieces take longer than each limit, so that a piece that did not count would end the call; between two of them a busy machine has two seconds.
+    // Eight pieces take longer than each limit, so that a piece that did not count would end the call; between two of them a busy machine
+    // has two seconds.
     const reply = await open(await thinking(330), {}, { timeouts: { first_token_ms: 2_300, idle_ms: 2_300 } }).call(ask(), watch());
     expect(reply).toMatchObject({ content: 'hi', reasoning: 'hmso' });
   });

@@ -105,7 +105,7 @@ export class LocalContexts {
 export function ollamaContext(model: string, show: Loose | null, loaded: number | null): LocalContext {
   const info = isObject(show?.['model_info']) ? show['model_info'] : {};
   const trained = positive(Object.entries(info).find(([key]) => key.endsWith('.context_length'))?.[1]);
-  const written = /^\s*num_ctx\s+(\d+)/m.exec(typeof show?.['parameters'] === 'string' ? show['parameters'] : '')?.[1];
+  const written = /^[ \t]*num_ctx[ \t]+(\d+)/m.exec(typeof show?.['parameters'] === 'string' ? show['parameters'] : '')?.[1];
   const real = loaded ?? (written ? Number(written) : ollamaDefault);
   const context = trained ? Math.min(trained, real) : real;
   const capabilities = Array.isArray(show?.['capabilities']) ? show['capabilities'] : [];

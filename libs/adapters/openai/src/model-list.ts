@@ -87,8 +87,8 @@ export class ProviderModels {
   ): readonly ModelInfo[] {
     const listed = entries.flatMap((entry): ModelInfo[] => {
       const { id } = entry;
-      if (typeof id !== 'string' || id === '' || /[\s@]/.test(id)) return [];
-      const kind = local.get(id)?.kind ?? (isEmbeddingEntry(entry) ? 'embedding' : kindByName(id));
+      if (typeof id !== 'string' || id === '' || /\s/.test(id)) return [];
+      const kind = local.get(id)?.kind ?? kindOf(entry, id);
       const { parameters, sees } = { ...listedFacts(entry), ...studio.get(id), ...local.get(id) };
       const facts = { ...(parameters === undefined ? {} : { parameters }), ...(sees === undefined ? {} : { sees }) };
       return kind === 'other' ? [] : [{ ...this.info(id, kind, perSlot ?? local.get(id)?.context ?? contextOf(entry)), ...facts }];
@@ -169,4 +169,13 @@ function listedFacts(entry: Loose): Facts {
   };
 }
 
-const isEmbeddingEntry = (entry: Loose): boolean => entry['type'] === 'embeddings' || entry['type'] === 'embedding';
+/** Kinds of models in the list of Together that do not chat. */
+const otherTypes = new Set<unknown>(['image', 'audio', 'video', 'transcribe', 'moderation', 'rerank']);
+
+/** What a server says about the kind of a model, else what its name says: LM Studio, Together; Mistral; Fireworks. */
+function kindOf({ type, capabilities, supports_chat: chats }: Loose, id: string): ReturnType<typeof kindByName> {
+  if (type === 'embeddings' || type === 'embedding') return 'embedding';
+  const named = kindByName(id);
+  const cannotChat = otherTypes.has(type) || chats === false || (isObject(capabilities) && capabilities['completion_chat'] === false);
+  return cannotChat && named === 'chat' ? 'other' : named;
+}

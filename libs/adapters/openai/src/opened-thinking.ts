@@ -21,7 +21,7 @@ export const opensThinkingByName = (model: string): boolean => families.some((fa
 export function opensThinking(template: unknown): boolean | null {
   if (typeof template !== 'string' || template === '') return null;
   const at = template.lastIndexOf('add_generation_prompt');
-  if (at < 0) return /<think>(?:\s|\{\{[^}]*\}\})*$/.test(template);
+  if (at < 0) return /<think>(?:\s|\{\{[^{}]*\}\})*$/.test(template);
   const closed = /<think>(?:\s|\\n)*<\/think>/g;
   const end = template.slice(at).replace(closed, '');
   return end.includes('</think>') ? null : end.includes('<think>');

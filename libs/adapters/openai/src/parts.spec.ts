@@ -73,6 +73,16 @@ describe('the words of a server', () => {
       { error: { message: 'flagged', code: 403, metadata: { reasons: ['x'], provider_name: 'OpenAI' } } },
       { message: 'flagged', type: '', code: '403', param: '' },
     ],
+    // KoboldCpp, TabbyAPI, Cloudflare
+    [
+      { detail: { msg: 'Server is busy.', type: 'service_unavailable' } },
+      { message: 'Server is busy.', type: 'service_unavailable', code: '', param: '' },
+    ],
+    [{ detail: { error: { message: 'aborted', trace: null } } }, { message: 'aborted', type: '', code: '', param: '' }],
+    [
+      { errors: [{ message: 'AiError: Bad input', code: 5006 }], success: false, result: {}, messages: [] },
+      { message: 'AiError: Bad input', type: '', code: '5006', param: '' },
+    ],
     [[], { message: '', type: '', code: '', param: '' }],
     ['plain', { message: 'plain', type: '', code: '', param: '' }],
     [null, { message: '', type: '', code: '', param: '' }],

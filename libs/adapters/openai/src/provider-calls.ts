@@ -11,15 +11,8 @@ import {
 } from '@conclave/ports';
 import { attempt } from './attempt.js';
 import { CallSlots } from './call-slots.js';
-import {
-  bodyOf,
-  concessionFor,
-  formatIsOptional,
-  passedBody,
-  type CompletionBody,
-  type Concession,
-  type Concessions,
-} from './concessions.js';
+import type { Concession, Concessions } from './concession.js';
+import { bodyOf, concessionFor, formatIsOptional, passedBody, type CompletionBody } from './concessions.js';
 import {
   defaultConcurrency,
   type CallTimeouts,
@@ -160,7 +153,7 @@ export class ProviderCalls {
       const ended = await this.attempt(body, exchange, deadline, onFirstText);
       if ('reply' in ended) {
         this.beganInThinking.set(model, ended.beganInThinking);
-        for (const concession of now) this.concessions.confirm(model, concession);
+        for (const concession of now) if (!ofConversation.has(concession)) this.concessions.confirm(model, concession);
         const usage = priced(addUsage(spent, ended.reply.usage), price);
         return { ...ended.reply, body: ended.body, usage, firstTokenMs, durationMs: Math.round(performance.now() - startedAt) };
       }
@@ -219,10 +212,26 @@ export class ProviderCalls {
 }
 
 /**
- * What a request of a client may lose besides what we added ourselves: the place of instructions, what its tools showed to a model that cannot see, and
- * a hint on calls of tools, which agents send to every model.
+ * What a request of a client may lose besides what we added ourselves: the place of instructions, the borders of messages that follow each
+ * other, the thinking of earlier turns, the ids of calls and their signatures, what its tools showed to a model that cannot see, and a hint
+ * on calls of tools, which agents send to every model.
  */
-const ofPassed: ReadonlySet<Concession> = new Set(['one system message', 'no files of tools', 'no parallel_tool_calls']);
+const ofPassed: ReadonlySet<Concession> = new Set([
+  'one system message',
+  'no system message',
+  'turns that alternate',
+  'no earlier thinking',
+  'a reply after results',
+  'short ids of calls',
+  'no files of tools',
+  'no signatures of calls',
+  'placeholders for missing signatures',
+  'placeholders for signatures',
+  'no parallel_tool_calls',
+]);
+
+/** What a server refuses in one conversation, and accepts in others. */
+const ofConversation: ReadonlySet<Concession> = new Set(['placeholders for signatures']);
 
 /** Number of leading characters of an image or file that a server might quote. */
 const quoted = 4_000;

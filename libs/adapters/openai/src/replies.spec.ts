@@ -143,6 +143,27 @@ describe('a streamed reply', () => {
     expect(deltas).toEqual([{ reasoning: 'a' }, { content: 'b' }]);
   });
 
+  it.each([
+    ['without a blank line behind its last event', 'data: {"choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}'],
+    ['as JSON that is called a stream', '{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}]}'],
+  ])('is read %s', async (_name, text) => {
+    const url = await bare((_request, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).end(text));
+    expect(await open(url).call(ask(), watch())).toMatchObject({ content: 'hi', finishReason: 'stop' });
+  });
+
+  it('is read although other events are between its own: keep-alive without data, pings, and what LocalAI says of its own tools', async () => {
+    const chunk = (delta: object, finish_reason: string | null = null) =>
+      `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+    const beside = [
+      'data:\n\n',
+      'event: ping\ndata: {"type": "ping"}\n\n',
+      'data: {"type":"mcp_tool_call","name":"search","arguments":"{}"}\n\n',
+    ];
+    const text = [...beside, chunk({ content: 'hi' }), ...beside, chunk({}, 'stop'), 'data: [DONE] \n\n'].join('');
+    const url = await bare((_request, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).end(text));
+    expect(await open(url).call(ask(), watch())).toMatchObject({ content: 'hi', finishReason: 'stop' });
+  });
+
   it('waits only for a limited time for the end of a stream that the server keeps open', async () => {
     const url = await bare((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });

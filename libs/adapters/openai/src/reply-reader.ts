@@ -1,25 +1,17 @@
 import { estimateTokens, Failure, type Usage } from '@conclave/contracts';
 import { chunksOf, type CallWatch, type JsonObject, type ModelReply } from '@conclave/ports';
+import { textsOfPart } from './content-parts.js';
+import { finishOf } from './finish-reasons.js';
+import { OpenAiForm } from './openai-form.js';
 import { takeUnopenedThinking, ThinkSplitter } from './think-splitter.js';
 
 type Loose = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is Loose => typeof value === 'object' && value !== null && !Array.isArray(value);
 const count = (value: unknown): number => (typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.round(value) : 0);
 
-const finishReasons: Readonly<Record<string, ModelReply['finishReason']>> = {
-  stop: 'stop',
-  eos: 'stop',
-  eos_token: 'stop',
-  end_turn: 'stop',
-  stop_sequence: 'stop',
-  length: 'length',
-  max_tokens: 'length',
-  model_length: 'length',
-  content_filter: 'content_filter',
-  tool_calls: 'tool_calls',
-  function_call: 'tool_calls',
-  tool_use: 'tool_calls',
-};
+/** A message about the reply, not a part of it: a ping, or what LocalAI says of tools that it calls itself. */
+const isAside = (chunk: unknown): boolean =>
+  isObject(chunk) && typeof chunk['type'] === 'string' && !('choices' in chunk) && !('usage' in chunk) && !('object' in chunk);
 
 /** Names and arguments of tool calls. */
 const calledText = (calls: unknown): string =>
@@ -37,7 +29,7 @@ const longestReply = 8_000_000;
 export interface ReplyWatch {
   readonly onDelta?: CallWatch['onDelta'] | undefined;
   readonly onFirstText: () => void;
-  /** Receives chunks unchanged, for a client's own request. */
+  /** Receives chunks in the form of OpenAI, for a client's own request. */
   readonly passed?: { readonly choices: number; readonly usage: boolean; readonly onChunk: ((chunk: JsonObject) => void) | null };
 }
 
@@ -54,6 +46,7 @@ export class ReplyReader {
   /** Whether the reply began with thinking whose opening tag was in the prompt; known once it is complete. */
   beganInThinking = false;
   private readonly splitter: ThinkSplitter;
+  private readonly form = new OpenAiForm();
   private content = '';
   private reasoning = '';
   private finish: ModelReply['finishReason'] = 'unknown';
@@ -75,8 +68,14 @@ export class ReplyReader {
 
   /** Takes a chunk of a stream. Throws PROVIDER_REPLY_INVALID for an unknown shape. */
   chunk(chunk: unknown): void {
+    if (isAside(chunk)) return;
     this.take(chunk, 'delta');
-    this.giveOut(chunk as JsonObject);
+    if (this.watch.passed) for (const shown of this.form.chunk(chunk as JsonObject)) this.giveOut(shown);
+  }
+
+  /** The server ended the stream. */
+  done(): void {
+    if (this.watch.passed) for (const shown of this.form.end()) this.giveOut(shown);
   }
 
   /** Passes a chunk on, without usage that only we requested. */
@@ -97,8 +96,9 @@ export class ReplyReader {
     this.finished = true;
     const { passed } = this.watch;
     if (!passed) return;
-    if (passed.onChunk) for (const chunk of chunksOf(reply, passed.usage)) this.giveOut(chunk);
-    else this.body = reply;
+    const shown = this.form.whole(reply);
+    if (passed.onChunk) for (const chunk of chunksOf(shown, passed.usage)) this.giveOut(chunk);
+    else this.body = shown;
   }
 
   private take(message: unknown, part: 'delta' | 'message'): void {
@@ -125,7 +125,7 @@ export class ReplyReader {
     if (called !== '') this.first();
     if (typeof reason !== 'string' || reason === '') return;
     this.ended.add(index);
-    if (index === 0) this.finish = finishReasons[reason.toLowerCase()] ?? 'unknown';
+    if (index === 0) this.finish = finishOf(reason);
     this.finished = this.ended.size >= (this.watch.passed?.choices ?? 1);
   }
 
@@ -138,10 +138,10 @@ export class ReplyReader {
     const { content } = body;
     if (typeof content === 'string') this.split(content);
     else if (Array.isArray(content)) {
-      for (const part of content.filter(isObject)) {
-        if (typeof part['text'] === 'string') this.split(part['text']);
-        else if (Array.isArray(part['thinking']))
-          for (const inner of part['thinking'].filter(isObject)) if (typeof inner['text'] === 'string') this.separated(inner['text']);
+      for (const part of content) {
+        const texts = textsOfPart(part);
+        if (texts?.thinking) this.separated(texts.thinking);
+        if (texts?.text) this.split(texts.text);
       }
     }
   }

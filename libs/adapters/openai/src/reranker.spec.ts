@@ -131,3 +131,30 @@ describe('an endpoint for reranking', () => {
     await Promise.all(left);
   });
 });
+
+describe('a server whose model reads shorter texts', () => {
+  it.each<[string, number, object]>([
+    [
+      'llama.cpp',
+      500,
+      { error: { code: 500, message: 'input is too large to process. increase the physical batch size', type: 'server_error' } },
+    ],
+    [
+      'vLLM',
+      400,
+      { object: 'error', message: "This model's maximum context length is 512 tokens. However, you requested 900 tokens.", code: 400 },
+    ],
+  ])('gets the beginning of long ones, from the next request on at once: %s', async (_name, status, body) => {
+    const lengths: number[] = [];
+    const reranker = await open((asked, response, request) => {
+      const longest = Math.max(...(asked['documents'] as string[]).map(({ length }) => length));
+      lengths.push(longest);
+      if (longest > 1_000) send(response, body, status);
+      else byDocuments(asked, response, request);
+    });
+    const texts = ['lake', `tower ${'x'.repeat(3_000)}`];
+    expect(await reranker.score('tower', texts, { signal })).toEqual([0, 1]);
+    expect(await reranker.score('tower', texts, { signal })).toEqual([0, 1]);
+    expect(lengths).toEqual([3_006, 1_503, 751, 751]);
+  });
+});

@@ -1,5 +1,5 @@
 import { Failure } from '@conclave/contracts';
-import { wellFormed, type Reranker } from '@conclave/ports';
+import { type JsonObject, wellFormed, type Reranker } from '@conclave/ports';
 import type { ProviderConfig, RetrySettings } from './configuration.js';
 import { ProviderRequests } from './provider-requests.js';
 import type { FailedAttempt } from './upstream-failure.js';
@@ -17,8 +17,10 @@ export interface RerankerConfig {
 const emptyText = '(empty)';
 /** Characters of one text; the models read a few hundred words of it. */
 const longestText = 8_000;
+/** Texts are cut no shorter than this, although a server calls them too long. */
+const shortestCut = 200;
 
-const textFor = (text: string): string => (text.trim() === '' ? emptyText : wellFormed(text.slice(0, longestText)));
+const textFor = (text: string, longest: number): string => (text.trim() === '' ? emptyText : wellFormed(text.slice(0, longest)));
 
 /**
  * The reranker of a model server, POST /rerank in the form of Cohere, Jina, vLLM, llama.cpp and LiteLLM: `{model, query, documents,
@@ -33,6 +35,8 @@ class RerankEndpoint implements Reranker {
   readonly id: string;
   private readonly requests: ProviderRequests;
   private takesTexts = false;
+  /** Characters of one text; fewer once the server has refused longer ones. */
+  private longest = longestText;
 
   constructor(private readonly config: RerankerConfig) {
     this.id = `${config.model}@${config.name}`;
@@ -42,27 +46,37 @@ class RerankEndpoint implements Reranker {
   async score(query: string, texts: readonly string[], { signal }: { readonly signal: AbortSignal }): Promise<readonly number[]> {
     return this.requests.whileWanted(signal, async (wanted) => {
       if (texts.length === 0) return [];
-      const { model, name } = this.config;
-      const asked = textFor(query);
-      const documents = texts.map(textFor);
-      const byDocuments = { model, query: asked, documents, top_n: documents.length };
-      const byTexts = { query: asked, texts: documents, truncate: true };
+      const { name } = this.config;
       return this.requests.post(
         {
           path: 'rerank',
-          body: this.takesTexts ? byTexts : byDocuments,
+          body: this.bodyOf(query, texts),
           brings: 'a ranking',
-          prompts: [asked, ...documents],
-          read: (answer) => scoresOf(answer, documents.length, name),
-          instead: (fault) => {
-            if (this.takesTexts || !missesTexts(fault)) return null;
-            this.takesTexts = true;
-            return byTexts;
-          },
+          prompts: [textFor(query, longestText), ...texts.map((text) => textFor(text, longestText))],
+          read: (answer) => scoresOf(answer, texts.length, name),
+          instead: (fault) => (this.concedes(fault, texts) ? this.bodyOf(query, texts) : null),
         },
         wanted,
       );
     });
+  }
+
+  private bodyOf(query: string, texts: readonly string[]): JsonObject {
+    const asked = textFor(query, longestText);
+    const documents = texts.map((text) => textFor(text, this.longest));
+    return this.takesTexts
+      ? { query: asked, texts: documents, truncate: true }
+      : { model: this.config.model, query: asked, documents, top_n: documents.length };
+  }
+
+  /** Whether another form of the request may be accepted, which is used from then on. llama.cpp and vLLM do not cut long texts by themselves. */
+  private concedes(fault: FailedAttempt, texts: readonly string[]): boolean {
+    if (!this.takesTexts && missesTexts(fault)) return (this.takesTexts = true);
+    if (fault.failure.code !== 'CONTEXT_OVERFLOW') return false;
+    const longest = Math.min(this.longest, Math.max(...texts.map((text) => text.length)));
+    if (longest <= shortestCut) return false;
+    this.longest = Math.max(shortestCut, longest >> 1);
+    return true;
   }
 
   /** Aborts running calls. */

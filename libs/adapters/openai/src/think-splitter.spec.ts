@@ -40,6 +40,8 @@ describe('the think splitter', () => {
     ['In HTML, <thinking> is no element', 'In HTML, <thinking> is no element', ''],
     ['İ<think>a</think>b', 'İb', 'a'],
     ['the answer<|im_end|>\n', 'the answer', ''],
+    ['the answer<｜end▁of▁sentence｜>', 'the answer', ''],
+    ['the answer<|eom_id|>', 'the answer', ''],
     ['a turn ends with <|im_end|> there', 'a turn ends with <|im_end|> there', ''],
     ['a <', 'a <', ''],
     ['', '', ''],
@@ -109,6 +111,20 @@ describe('thinking whose opening tag is part of the prompt', () => {
     ]);
     expect([splitter.closedUnopened, new ThinkSplitter(true).closedUnopened]).toEqual([true, false]);
   });
+  it.each([
+    ['words without an end', 'so it goes on '],
+    ['blanks', ' \n\t'],
+    ['an opening tag in the answer', '<think>'],
+  ])('is read in time proportional to its length, in small chunks: %s', (_what, part) => {
+    const before = process.cpuUsage();
+    for (const unopened of [true, false]) {
+      const splitter = new ThinkSplitter(unopened);
+      for (let at = 0; at < 400_000; at += part.length) splitter.push(part);
+      splitter.end();
+    }
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(2_000);
+  });
+
   it('is not assumed in text that opens its tag', () =>
     expect(takeUnopenedThinking('`<think>` and `</think>`')).toEqual({ content: '`<think>` and `</think>`', reasoning: '' }));
 });

@@ -35,9 +35,16 @@ const turnEnds = [
   '<|end_of_text|>',
   '<|end_of_turn|>',
   '<end_of_turn>',
+  '<|eom_id|>', // Llama 3.1
+  '<|eot|>', // Llama 4
+  '<｜end▁of▁sentence｜>', // DeepSeek
 ] as const;
 
 const patterns = new Map(blocks.flat().map((tag) => [tag as string, new RegExp(tag.replace(/[[\]|/]/g, '\\$&'), 'i')]));
+const opened: readonly string[] = [...blocks.map(([tag]) => tag), ...leads];
+/** Characters at the beginning of a reply in which thinking may open. */
+const longestBeginning = 200;
+
 /** Position of a tag in a text, in any case; -1 if it does not occur. Not counted in lower case, where some letters are longer. */
 const find = (text: string, tag: string): number => text.search(patterns.get(tag)!);
 const startsWith = (text: string, tag: string): boolean => text.slice(0, tag.length).toLowerCase() === tag;
@@ -70,8 +77,14 @@ const mayEndTurn = (text: string): number => turnEnd(text) || Math.max(...turnEn
  */
 export class ThinkSplitter {
   private held = '';
+  /** The end of `held` in which the closing tag was not looked for yet: what is held may be long, and arrives in small chunks. */
+  private fresh = '';
+  /** Blanks before the first text, which belong to an answer without thinking. */
+  private blanks = '';
   private state: 'unopened' | 'before' | 'thinking' | 'answer' | 'aside';
   private sawBlock = false;
+  /** Whether the beginning of the reply was read, and opens no thinking. */
+  private opensElsewhere = false;
   /** Whether the reply began with thinking that was opened in the prompt; seen only if it was expected. */
   closedUnopened = false;
   /** Closing tag of the block that is open. */
@@ -83,6 +96,7 @@ export class ThinkSplitter {
 
   push(text: string): ThinkPiece[] {
     this.held += text;
+    this.fresh += text;
     const pieces: ThinkPiece[] = [];
     while (this.step(pieces));
     return pieces;
@@ -99,8 +113,9 @@ export class ThinkSplitter {
   end(): ThinkPiece[] {
     // An ordinary reply after all.
     if (this.state === 'unopened') return [...this.separated(), ...this.end()];
-    const rest = this.state === 'aside' ? open + this.held : this.held;
-    this.held = '';
+    const before = this.state === 'aside' ? open : this.state === 'before' && !this.sawBlock ? this.blanks : '';
+    const rest = before + this.held;
+    [this.held, this.blanks] = ['', ''];
     if (this.state === 'before' && this.sawBlock && rest.trim() === '') return [];
     if (this.state === 'thinking') return piece('reasoning', rest);
     return piece('content', this.state === 'answer' ? rest.slice(0, rest.length - turnEnd(rest)) : rest);
@@ -117,28 +132,36 @@ export class ThinkSplitter {
         return this.until(this.closing, 'reasoning', 'before', pieces);
       case 'answer':
         return this.until(open, 'content', 'aside', pieces);
-      case 'aside': {
-        const at = find(this.held, close);
-        if (at < 0) return false;
-        pieces.push(...piece('reasoning', this.held.slice(0, at)));
-        this.held = this.held.slice(at + close.length);
-        this.state = 'answer';
-        return true;
-      }
+      case 'aside':
+        return this.closed('answer', pieces);
     }
   }
 
-  private beforeClosing(pieces: ThinkPiece[]): boolean {
-    const text = this.held.trimStart();
-    if ([...blocks.map(([tag]) => tag), ...leads].some((tag) => startsWith(text, tag))) {
-      this.state = 'before';
-      return true;
+  /** Passes on as thinking what is held before the first closing tag; false without one. */
+  private closed(then: 'answer' | 'before', pieces: ThinkPiece[]): boolean {
+    const found = find(this.fresh, close);
+    if (found < 0) {
+      this.fresh = this.fresh.slice(1 - close.length);
+      return false;
     }
-    const at = find(this.held, close);
-    if (at < 0) return false;
+    const at = this.held.length - this.fresh.length + found;
     pieces.push(...piece('reasoning', this.held.slice(0, at)));
     this.held = this.held.slice(at + close.length);
-    this.state = 'before';
+    this.fresh = this.held;
+    this.state = then;
+    return true;
+  }
+
+  private beforeClosing(pieces: ThinkPiece[]): boolean {
+    if (!this.opensElsewhere) {
+      const text = this.held.slice(0, longestBeginning).trimStart();
+      if (opened.some((tag) => startsWith(text, tag))) {
+        this.state = 'before';
+        return true;
+      }
+      this.opensElsewhere = this.held.length >= longestBeginning;
+    }
+    if (!this.closed('before', pieces)) return false;
     this.sawBlock = true;
     this.closedUnopened = true;
     return true;
@@ -146,6 +169,8 @@ export class ThinkSplitter {
 
   private beforeAnswer(pieces: ThinkPiece[]): boolean {
     const text = this.held.trimStart();
+    this.blanks += this.held.slice(0, this.held.length - text.length);
+    this.held = text;
     const block = blocks.find(([tag]) => startsWith(text, tag));
     if (block) {
       this.held = text.slice(block[0].length);
@@ -158,8 +183,8 @@ export class ThinkSplitter {
     if (lead) {
       this.held = text.slice(lead.length);
       this.sawBlock = true;
-    } else if ([...blocks.map(([tag]) => tag), ...leads].some((tag) => startsWith(tag, text.toLowerCase()))) return false;
-    if (this.sawBlock) this.held = this.held.trimStart();
+    } else if (opened.some((tag) => startsWith(tag, text.toLowerCase()))) return false;
+    this.held = this.sawBlock ? this.held.trimStart() : this.blanks + this.held;
     this.state = 'answer';
     return this.until(open, 'content', 'aside', pieces);
   }
@@ -169,6 +194,7 @@ export class ThinkSplitter {
     const end = at >= 0 ? at : this.held.length - Math.max(heldBack(this.held, tag), kind === 'content' ? mayEndTurn(this.held) : 0);
     pieces.push(...piece(kind, this.held.slice(0, end)));
     this.held = this.held.slice(at >= 0 ? at + tag.length : end);
+    this.fresh = this.held;
     if (at >= 0) this.state = then;
     return at >= 0;
   }

@@ -39,7 +39,7 @@ export function saysUnknownModel(status: number, { code, type, message }: Upstre
 
 /** What servers answer on a path that they do not have; web pages too. */
 const noPath =
-  /^(?:\d{3} )?(?:page |file |resource )?not found\.?$|page not found|invalid url|unexpected endpoint|cannot (?:post|get) \/|no route|(?:unknown|no such) (?:path|url|endpoint|route)|<html|<!doctype/i;
+  /^(?:\d{3} )?(?:page |file |resource )?not found\.?$|page not found|invalid url|unexpected endpoint|cannot (?:post|get) \/|no route|(?:unknown|no such) (?:path|url|endpoint|route)|^a web page\b/i;
 
 /** Whether a refusal with status 404 says that the server does not have the path of the request. */
 export const saysUnknownPath = ({ message }: UpstreamError): boolean =>

@@ -2,6 +2,7 @@ import { Failure, type FailureCode } from '@conclave/contracts';
 import { connectionWords } from '@conclave/ports';
 import type { UpstreamError } from './error-body.js';
 import { ErrorReply } from './provider-client.js';
+import { saysOverflow, saysSpent } from './limits-reached.js';
 import { retryAfterMs } from './retry.js';
 import { saysUnknownModel, saysUnknownPath } from './unknown-model.js';
 
@@ -21,26 +22,6 @@ export interface HiddenTexts {
   readonly prompts: readonly string[];
   readonly key: string | undefined;
 }
-
-/**
- * Server messages for a prompt that is too long, each seen in the source or an issue of the named server.
- */
-const overflowWords = [
-  /context_length_exceeded/, // OpenAI, code
-  /maximum context length/, // OpenAI, vLLM, Mistral, DeepSeek
-  /exceed_context_size_error|exceeds? the available context size/, // llama.cpp
-  /longer than the maximum model length|context length is only/, // vLLM
-  /context (length|window|size)? ?((was|has been) )?(exceeded|overflow)/, // LM Studio, llama.cpp in the middle of a reply, several proxies
-  /exceeds? (the )?(max(imum)? )?context (length|window|size)/, // Ollama
-  /tokens to keep from the initial prompt is greater than the context/, // LM Studio
-  /input token count .* exceeds/, // Gemini
-  /prompt is too long|input is too long|prompt too long/, // Anthropic, Bedrock, Ollama
-  /reduce the length of the (messages|prompt)/, // Groq
-  /inputs. tokens \+ .max_new_tokens. must be/, // TGI
-];
-
-const saysOverflow = (said: UpstreamError): boolean =>
-  overflowWords.some((words) => words.test(`${said.code} ${said.type} ${said.message}`.toLowerCase()));
 
 const streamBroken = (detail: string, cause: unknown): FailedAttempt =>
   plain(new Failure('PROVIDER_STREAM_BROKEN', detail, { cause }), true);
@@ -68,7 +49,8 @@ function answered({ status: sent, said, headers }: ErrorReply, provider: string,
   const status = sent ?? (/^[45]\d\d$/.test(said.code) ? Number(said.code) : 500);
   const afterMs = retryAfterMs(headers, now) ?? said.afterMs ?? null;
   const { code, again, hint } = kindOf(status, said);
-  const detail = [`Provider ${provider}, status ${status}${nameOf(said)}.`, hint, quotable(said.message, secrets)]
+  const wait = afterMs !== null && afterMs >= 1_000 ? `It asks for a wait of ${Math.ceil(afterMs / 1_000)} s.` : '';
+  const detail = [`Provider ${provider}, status ${status}${nameOf(said)}.`, hint, wait, quotable(said.message, secrets)]
     .filter(Boolean)
     .join(' ');
   return { failure: new Failure(code, detail, afterMs === null ? {} : { retryAfterMs: afterMs }), again, afterMs, status, said };
@@ -84,12 +66,19 @@ const longestSentence = 4_000;
 export function asRefused({ failure, status, said }: FailedAttempt, key: string | undefined): Failure {
   if (status === null || status < 400 || status > 499 || [401, 402, 403, 404, 407, 408, 409, 429].includes(status)) return failure;
   const message = said.message === '' || showsKey(said.message, key) ? failure.message : said.message.slice(0, longestSentence);
-  const upstream = { status, message, type: said.type || 'invalid_request_error', param: said.param || null, code: said.code || null };
+  // Agents shorten their conversation when they read this code; many servers send none, or the status.
+  const isTooLong = failure.code === 'CONTEXT_OVERFLOW' && !/[a-z]/i.test(said.code);
+  const code = isTooLong ? 'context_length_exceeded' : said.code || null;
+  const upstream = { status, message, type: said.type || 'invalid_request_error', param: said.param || null, code };
   return new Failure(failure.code, failure.detail, { ...failure.options, upstream });
 }
 
 const showsKey = (words: string, key: string | undefined): boolean =>
   words.includes('*****') || /\b(?:sk|bearer)[-_ ]\S{8,}/i.test(words) || (key !== undefined && words.includes(key.slice(-8)));
+
+/** Servers that report no context get prompts of any length. */
+const whenTooLong =
+  'Shorten the request, or load the model with a longer context. Runs cut their prompts to the `context` of a model that `models` in conclave.yaml names.';
 
 interface Kind {
   readonly code: FailureCode;
@@ -97,18 +86,15 @@ interface Kind {
   readonly hint?: string;
 }
 function kindOf(status: number, said: UpstreamError): Kind {
-  if (saysOverflow(said)) return { code: 'CONTEXT_OVERFLOW', again: false };
-  if (saysUnknownModel(status, said)) return { code: 'MODEL_NOT_FOUND', again: false };
+  if (saysOverflow(status, said)) return { code: 'CONTEXT_OVERFLOW', again: false, hint: whenTooLong };
+  if (saysUnknownModel(status, said)) return { code: 'PROVIDER_MODEL_UNKNOWN', again: false };
   if (status === 401 || status === 403) return { code: 'PROVIDER_UNAUTHENTICATED', again: false };
   if (status === 404 && saysUnknownPath(said))
     return { code: 'PROVIDER_REFUSED', again: false, hint: 'There is no such endpoint. Most servers need a `base_url` that ends in /v1.' };
-  if (status === 429) {
-    // An exhausted account also answers 429, and waiting does not help.
-    const spent = /insufficient_quota|billing|credit/.test(`${said.code} ${said.type}`.toLowerCase());
-    return spent
-      ? { code: 'PROVIDER_REFUSED', again: false, hint: 'The quota of the account is used up.' }
-      : { code: 'PROVIDER_RATE_LIMITED', again: true };
-  }
+  // An exhausted account also answers 429, and waiting does not help.
+  if (status === 402 || (status === 429 && saysSpent(said)))
+    return { code: 'PROVIDER_REFUSED', again: false, hint: 'The quota of the account is used up.' };
+  if (status === 429) return { code: 'PROVIDER_RATE_LIMITED', again: true };
   if (status === 408 || status === 409 || status >= 500) return { code: 'PROVIDER_FAILED', again: status !== 501 };
   if (status >= 300 && status < 400)
     return { code: 'PROVIDER_REFUSED', again: false, hint: 'It redirects to another address. Write the final address into `base_url`.' };

@@ -9,6 +9,8 @@ export class Watchdog {
   readonly controller = new AbortController();
   cut: AbortReason | null = null;
   private ending = false;
+  /** Whether the server has shown no sign of life yet. */
+  private silent = true;
   private timer: NodeJS.Timeout | undefined;
   private readonly whole: NodeJS.Timeout;
   private readonly leave = (): void => this.pull('cancelled');
@@ -16,7 +18,7 @@ export class Watchdog {
   /** `leftMs`: time left for the call. `firstTokenMs`: null means only `leftMs` applies. */
   constructor(
     private readonly signal: AbortSignal,
-    leftMs: number,
+    private readonly leftMs: number,
     private readonly firstTokenMs: number | null,
     private readonly timeouts: CallTimeouts,
   ) {
@@ -28,6 +30,7 @@ export class Watchdog {
 
   /** Reports a sign of life: text, thinking, an empty chunk, a comment. `begun`: text or thinking has already arrived. */
   heard(begun: boolean): void {
+    this.silent = false;
     if (this.ending) return;
     if (begun) this.arm('idle', this.timeouts.idle_ms);
     else if (this.firstTokenMs !== null) this.arm('first_token', this.firstTokenMs);
@@ -48,11 +51,20 @@ export class Watchdog {
       case 'cancelled':
         return new Failure('CALL_CANCELLED');
       case 'timeout':
-        return new Failure('CALL_TIMEOUT', `Provider ${provider} was stopped at the time limit of the call.`);
+        return new Failure(
+          'CALL_TIMEOUT',
+          `Provider ${provider} ${this.silent ? stuck(this.leftMs) : `had not finished after ${seconds(this.leftMs)}, the time limit of the call`}.`,
+        );
       case 'first_token':
-        return new Failure('CALL_TIMEOUT', `Provider ${provider} sent nothing for ${this.firstTokenMs} ms.`);
+        return new Failure(
+          'CALL_TIMEOUT',
+          `Provider ${provider} sent nothing for ${seconds(this.firstTokenMs!)}, the limit of \`first_token_s\`.`,
+        );
       case 'idle':
-        return new Failure('CALL_TIMEOUT', `Provider ${provider} was silent for ${this.timeouts.idle_ms} ms in the middle of its answer.`);
+        return new Failure(
+          'CALL_TIMEOUT',
+          `Provider ${provider} was silent for ${seconds(this.timeouts.idle_ms)} in the middle of its answer, the limit of \`idle_s\`.`,
+        );
     }
   }
 
@@ -73,3 +85,8 @@ export class Watchdog {
     this.controller.abort();
   }
 }
+
+const seconds = (ms: number): string => `${Math.round(ms / 100) / 10} s`;
+/** A server that hangs cannot be told from one that is slow: people can. */
+const stuck = (ms: number): string =>
+  `sent nothing for ${seconds(ms)}, the time limit of the call. Check that it is not stuck; a slow model needs a longer limit`;

@@ -53,6 +53,7 @@ const heads: readonly string[] = [
   marks.question,
   marks.conversation,
   marks.attached,
+  marks.quoted,
   marks.task,
   marks.language,
   marks.evidence,

@@ -82,6 +82,13 @@ describe('an HTML document', () => {
     expect(notices.join()).toContain('hidden elements were left out');
   });
 
+  it('is read without its menus, unless it is little else', async () => {
+    const menu = '<nav><a href="/">Start</a></nav><div role="navigation">Contents</div>';
+    const page = `<body>${menu}<p>${'A long text about the harbour. '.repeat(10)}</p></body>`;
+    expect((await read(page, 'text/html', 'x.html')).text).toMatch(/^A long text (?:(?!Start|Contents).)*$/);
+    expect((await read(`<body>${menu}<p>Short.</p></body>`, 'text/html', 'x.html')).text).toBe('Start\n\nContents\n\nShort.');
+  });
+
   it('is read in its character set', async () => {
     const html = '<html><head><meta charset="iso-8859-1"><title>x</title></head><body><p>Gr\xfc\xdfe</p></body></html>';
     expect((await read(Buffer.from(html, 'latin1'), 'text/html', 'x.html')).text).toBe('Grüße');
@@ -224,6 +231,20 @@ describe('the reader', () => {
     expect((await failureOf(read(Buffer.from([0x89, 0x50, 0, 1, 2]), 'text/plain', 'x.txt'))).message).toContain('It is not text');
     expect((await failureOf(read('x', 'application/zip', 'x.zip'))).code).toBe('DOCUMENT_UNSUPPORTED');
     expect((await read(tinyPdf([[{ text: 'A PDF all the same.' }]]), 'text/html', 'x.html')).mime).toBe('application/pdf');
+  });
+
+  it.each([
+    ['guide.rst', ''],
+    ['guide.rst', 'text/x-rst'],
+    ['notes.org', 'application/octet-stream'],
+    ['manual.adoc', ''],
+    ['pump.py', 'text/x-python'],
+    ['pump.ts', 'video/mp2t'],
+    ['pump.go', ''],
+    ['film.srt', 'application/x-subrip'],
+    ['paper.tex', 'text/x-tex'],
+  ])('reads %s of the media type "%s" as text', async (name, mime) => {
+    expect((await read('Grüße', mime, name)).text).toBe('Grüße');
   });
 
   it('ends the thread of a document that takes too long, and reads the next one', async () => {

@@ -13,7 +13,7 @@ export interface DocumentReaderOptions extends ReadingThreadsOptions {
 }
 
 /**
- * Reads text, Markdown, CSV, TSV, JSON, HTML, PDF, DOCX, XLSX and PPTX. Each document is read in a thread that ends when it takes longer
+ * Reads text (also Markdown, other markup, source code, CSV, TSV and JSON), HTML, PDF, DOCX, XLSX and PPTX. Each document is read in a thread that ends when it takes longer
  * than `timeoutMs` (default 20 s) or grows beyond its memory. Starts no thread before the first document.
  */
 export function openDocumentReader({

@@ -1,3 +1,5 @@
+import { endingOf, isCode, textTypes } from '@conclave/ports/passages';
+
 export type DocumentKind = 'html' | 'pdf' | 'text' | 'docx' | 'xlsx' | 'pptx';
 
 export interface MediaType {
@@ -23,23 +25,22 @@ const kinds: Readonly<Record<string, MediaType['kind']>> = {
   'text/csv': 'text',
   'text/tab-separated-values': 'text',
   'application/json': 'text',
+  ...Object.fromEntries(
+    'text/x-rst text/prs.fallenstein.rst text/asciidoc text/x-asciidoc text/org text/x-org text/x-tex application/x-tex text/vtt application/x-subrip'
+      .split(' ')
+      .map((type) => [type, 'text' as const]),
+  ),
   [docx]: 'docx',
   [xlsx]: 'xlsx',
   [pptx]: 'pptx',
 };
 const standard: Readonly<Record<string, string>> = { 'text/x-markdown': 'text/markdown', 'application/x-pdf': 'application/pdf' };
 const endings: Readonly<Record<string, string>> = {
-  txt: 'text/plain',
-  text: 'text/plain',
-  md: 'text/markdown',
-  markdown: 'text/markdown',
+  ...textTypes,
   html: 'text/html',
   htm: 'text/html',
   xhtml: 'application/xhtml+xml',
   pdf: 'application/pdf',
-  csv: 'text/csv',
-  tsv: 'text/tab-separated-values',
-  json: 'application/json',
   docx,
   xlsx,
   pptx,
@@ -61,8 +62,9 @@ const silent: ReadonlySet<string> = new Set([
 export function mediaTypeOf(declared: string, name: string, bytes: Uint8Array): MediaType | null {
   const mime = declared.split(';')[0]!.trim().toLowerCase();
   const charset = /;\s*charset\s*=\s*"?([A-Za-z0-9:_.-]{1,40})/i.exec(declared)?.[1]?.toLowerCase() ?? null;
-  const ending = /\.([A-Za-z0-9]{1,10})$/.exec(name)?.[1]?.toLowerCase() ?? '';
-  const told = silent.has(mime) ? (endings[ending] ?? bySight(bytes)) : mime;
+  const ending = endingOf(name);
+  // Source code has no agreed types, and `.ts` is also that of a film.
+  const told = silent.has(mime) || (isCode(name) && !(mime in kinds)) ? (endings[ending] ?? bySight(bytes)) : mime;
   // Editors send Markdown as plain text.
   const meant = told === 'text/plain' && endings[ending] === 'text/markdown' ? 'text/markdown' : told;
   const isPdf = startsWithPdf(bytes);

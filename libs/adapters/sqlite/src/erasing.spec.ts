@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CallRecorded, ownEvent, type PlanRequested, StepRecorded, type Event } from '@conclave/contracts';
-import { isErased, type StoredRecord } from '@conclave/ports';
+import { factsPurpose, forgetErasedRun, isErased, type StoredRecord } from '@conclave/ports';
 import { newRunId, sampleHeader } from '@conclave/ports/suites';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { newFolder, removeFolder } from './__fixtures__/folder.js';
@@ -22,6 +22,27 @@ describe('a data folder', () => {
   afterEach(async () => {
     await sqlite.close();
     removeFolder(home);
+  });
+
+  it('keeps nothing of what was learned from an erased run and then forgotten', async () => {
+    const runId = newRunId();
+    await sqlite.log.erase(runId);
+    const triple = { subject: canary, subjectType: 'thing', relation: 'PART_OF', object: 'a garden', objectType: 'place' } as const;
+    await sqlite.graph.addTriples({
+      ...{ tenant: 'a', runId, eventId: 'e', domain: 'general', at: 1, confidence: 0.9 },
+      source: 'answer',
+      triples: [{ ...triple, confidence: 0.9 }],
+    } as never);
+    expect(holders(canary)).not.toEqual([]);
+    await sqlite.graph.forget({ tenant: 'a', runId });
+    await sqlite.graph.scrub!();
+    expect(holders(canary)).toEqual([]);
+    const scope = { tenant: 'a', collection: `${factsPurpose}@e` };
+    await sqlite.vectors.create(scope, 2);
+    await sqlite.vectors.upsert(scope, [{ id: `${runId}/0`, vector: Float32Array.of(1, 0), text: canary, metadata: { run: runId } }]);
+    expect(holders(canary)).not.toEqual([]);
+    await forgetErasedRun(sqlite.vectors, 'a', runId);
+    expect(holders(canary)).toEqual([]);
   });
 
   const holders = (word: string): string[] =>

@@ -3,7 +3,9 @@ import { describe, expect, it } from '@jest/globals';
 import { collectionsSetting, documentSetting, Failure, KnowledgeProposed, makeEvent, type StoredDocument } from '@conclave/contracts';
 import { openMetrics, type Logger } from '@conclave/platform';
 import {
+  documentsChangedSince,
   documentsCollection,
+  documentsTag,
   MemoryBlobs,
   MemoryDocuments,
   MemoryStores,
@@ -12,7 +14,6 @@ import {
   type Embedder,
   type Vectors,
 } from '@conclave/ports';
-import { documentsTag } from '@conclave/strategies';
 import { DocumentIngest } from './document-ingest.js';
 
 const tenant = 'a';
@@ -147,6 +148,17 @@ describe('an uploaded document', () => {
     expect(await metrics.text()).toContain('documents_ingested_total{outcome="ready"} 1');
   });
 
+  it('that is a table is cut into rows below its head, by its name', async () => {
+    const rows = Array.from({ length: 60 }, (_, n) => `seal ${n};${n}`).join('\n');
+    const { worker, event, vectors } = await world(`part;quantity\n${rows}`);
+    const { data, ...about } = event();
+    const table = { ...about, data: { ...data, document: { ...data.document!, name: 'stock.csv', mime: 'text/plain' } } };
+    await worker().ingest(table, live);
+    const [vector] = await embedder.embed(['seal'], { signal: live });
+    const { hits } = await vectors.query(scope, { vector: vector!, limit: 5 });
+    expect(hits.map(({ text }) => text.split('\n')[0])).toEqual(['part;quantity', 'part;quantity']);
+  });
+
   it('changes nothing if its record is redelivered', async () => {
     const { worker, event, vectors, read } = await world();
     await worker().ingest(event(), live);
@@ -237,7 +249,7 @@ describe('an uploaded document', () => {
   });
 
   it('leaves nothing behind if it is removed at any moment', async () => {
-    const { worker, event, vectors, change } = await world(long.repeat(4));
+    const { worker, event, vectors, change, state } = await world(long.repeat(4));
     let batches = 0;
     const removing = with_(embedder, 'embed', async (texts: readonly string[], options: { signal: AbortSignal }) => {
       batches += 1;
@@ -247,8 +259,11 @@ describe('an uploaded document', () => {
       }
       return embedder.embed(texts, options);
     });
+    const before = await state.now();
     expect(await worker({ embedder: removing }).ingest(event(), live)).toEqual([]);
     expect([batches, await vectors.count(scope)]).toEqual([2, 0]);
+    // What was written after the removal could be found until now.
+    expect(await documentsChangedSince(state.caches, tenant, before)).toBe(true);
     expect(await worker().ingest(event(), live)).toEqual([]);
     expect(await vectors.count(scope)).toBe(0);
   });

@@ -14,6 +14,7 @@ import {
   BLOBS,
   defer,
   DOCUMENTS,
+  documentsChanged,
   documentsCollection,
   EMBEDDER,
   STATE,
@@ -27,8 +28,7 @@ import {
   type Vectors,
   type VectorScope,
 } from '@conclave/ports';
-import { chunksOf, textWithHeadings, type Chunk } from './documents/chunks.js';
-import { documentsTag } from '@conclave/strategies';
+import { type Chunk, chunksOf, embeddedText, storedText } from './documents/chunks.js';
 
 /** Chunks embedded and stored together; progress is saved after each batch. */
 const batch = 32;
@@ -141,9 +141,9 @@ export class DocumentIngest {
     await this.update(work, { status: 'reading', problem: null });
     const bytes = await this.blobs.get({ sha256: record.sha256, bytes: record.bytes });
     const read = await reader.read({ bytes, mime: document.mime, name: document.name, signal });
-    const chunks = chunksOf(document.id, read.text);
+    const chunks = await chunksOf(document.id, read.text, { name: document.name, mime: read.mime }, mostChunks);
     if (chunks.length === 0) throw new Failure('DOCUMENT_UNREADABLE', 'It contains no text.');
-    if (chunks.length > mostChunks) throw new Failure('DOCUMENT_TOO_LARGE', `It has ${chunks.length} parts; the limit is ${mostChunks}.`);
+    if (chunks.length > mostChunks) throw new Failure('DOCUMENT_TOO_LARGE', `It has more than ${mostChunks} parts.`);
     // Stored progress counts only for the same embedder and the same number of chunks.
     const known = record.embedder === embedder.id && record.total === chunks.length ? record.done : 0;
     if (known === 0) await this.forget(work);
@@ -160,7 +160,7 @@ export class DocumentIngest {
     for (let from = known; from < chunks.length; from += batch) {
       signal.throwIfAborted();
       const part = chunks.slice(from, from + batch);
-      const found = await embedder.embed(part.map(textWithHeadings), { signal });
+      const found = await embedder.embed(part.map(embeddedText), { signal });
       if (from === known) await vectors.create(work.scope, found[0]!.length);
       await vectors.upsert(
         work.scope,
@@ -169,7 +169,7 @@ export class DocumentIngest {
       await this.update(work, { done: from + part.length });
     }
     // Before the record says ready, so that questions asked afterwards miss the cache.
-    await this.state.caches.removeTagged(work.tenant, documentsTag);
+    await documentsChanged(this.state.caches, work.tenant);
     await this.update(work, { status: 'ready' });
     this.metrics.count('documents_ingested_total', { outcome: 'ready' });
     this.logger.info('A document was read and embedded.', { document: document.id, chunks: chunks.length });
@@ -178,7 +178,7 @@ export class DocumentIngest {
   /** Ends or postpones a document after a failure. Outages of our own stores pass through to the transport, which waits for them. */
   private async endOf(work: Work, error: unknown, signal: AbortSignal): Promise<HandlerOutcome> {
     const { id } = work.document;
-    if (error instanceof Gone) return error.why === 'superseded' ? [] : this.whenThere(() => this.forget(work));
+    if (error instanceof Gone) return error.why === 'superseded' ? [] : this.whenThere(() => this.withdraw(work));
     if (signal.aborted) return defer(1);
     const failure = error instanceof Failure ? error : new Failure('INTERNAL', undefined, { cause: error });
     if (isOutage(failure) && failure.code !== 'BLOB_MISSING') throw failure;
@@ -214,6 +214,12 @@ export class DocumentIngest {
   private async forget({ scope, document }: Work): Promise<void> {
     if (!this.vectors || scope.collection === '') return;
     await this.vectors.delete(scope, { where: { document: document.id } });
+  }
+
+  /** Removes the chunks that were written after the document was removed, and the answers of runs that have found them. */
+  private async withdraw(work: Work): Promise<void> {
+    await this.forget(work);
+    await documentsChanged(this.state.caches, work.tenant);
   }
 
   /** The document's record. Throws Gone. */
@@ -269,7 +275,7 @@ function ignoreGone(error: unknown): 'gone' {
 const recordOf = ({ document }: Work, chunk: Chunk, n: number, vector: Float32Array, title: string) => ({
   id: chunk.id,
   vector,
-  text: textWithHeadings(chunk),
+  text: storedText(chunk),
   metadata: {
     ...document.metadata,
     document: document.id,

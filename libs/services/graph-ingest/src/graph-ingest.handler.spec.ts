@@ -16,7 +16,9 @@ function patchy(inner: KnowledgeGraph) {
   let away = true;
   const graph = new Proxy(inner, {
     get: (target, name) =>
-      away ? () => Promise.reject(new Failure('GRAPH_UNAVAILABLE')) : (Reflect.get(target, name) as () => unknown).bind(target),
+      away
+        ? () => Promise.reject(new Failure('GRAPH_UNAVAILABLE'))
+        : (Reflect.get(target, name) as (() => unknown) | undefined)?.bind(target),
   });
   return { graph, back: () => void (away = false) };
 }
@@ -57,6 +59,7 @@ describe('graph ingest', () => {
 
     const later = new MemoryStores();
     const inner = new MemoryGraphStore().connect();
+    const statsAtScrub: unknown[] = [];
     // The run is deleted after the graph was asked to forget it, and before this writes.
     const graph: KnowledgeGraph = {
       ...inner,
@@ -64,9 +67,27 @@ describe('graph ingest', () => {
         await later.connect('two').state.runs.erase({ runId, tenant: 'default', requestedAt: 1 });
         return inner.addSynthesis(write);
       },
+      // Its erasure can no longer remove from files what is forgotten after it.
+      scrub: async () => void statsAtScrub.push(await inner.stats('default')),
     };
     await ingest({ stores: later, graph, replies: [treats] }).handler.onCompleted(completed(), context);
     expect(await inner.stats('default')).toMatchObject({ entities: 0, relations: 0, syntheses: 0 });
+    expect(statsAtScrub).toEqual([await inner.stats('default')]);
+  });
+
+  it('forgets what it wrote of a deleted run before it died, whether the record comes again whole or erased', async () => {
+    for (const again of ['whole', 'erased']) {
+      const stores = new MemoryStores();
+      const graph = new MemoryGraphStore().connect();
+      await ingest({ stores, graph, replies: [treats] }).handler.onCompleted(completed(), context);
+      const heir = ingest({ stores, graph }).handler;
+      expect(await heir.onErased({ type: 'RunCompleted', runId })).toEqual([]);
+      expect(await graph.stats('default')).not.toMatchObject({ entities: 0 });
+      await stores.connect('two').state.runs.erase({ runId, tenant: 'default', requestedAt: 1 });
+      if (again === 'whole') await heir.onCompleted(completed(), context);
+      else await heir.onErased({ type: 'RunCompleted', runId });
+      expect(await graph.stats('default')).toMatchObject({ entities: 0, relations: 0, syntheses: 0 });
+    }
   });
 
   it('forgets a deleted run when the gateway cannot, once the graph answers', async () => {

@@ -18,6 +18,7 @@ import {
   isDeferred,
   STATE,
   type DeadReason,
+  type ErasedDelivery,
   type HandlerOutcome,
   type KnowledgeGraph,
   type StateStore,
@@ -75,13 +76,24 @@ export class GraphIngestHandler {
     return [];
   }
 
+  /**
+   * A process may have died after it had written what the run teaches, and before it saw that the run had been deleted: its record is
+   * delivered again, without its content.
+   */
+  @EventPattern('erased:RunCompleted')
+  async onErased(@Payload() { runId }: ErasedDelivery): Promise<HandlerOutcome> {
+    const erased = await this.state.runs.erased(runId);
+    return erased ? this.forget(erased.tenant, runId) : [];
+  }
+
   private async learn(event: RunCompleted, context: DeliveryContext): Promise<HandlerOutcome> {
     const { data, runId } = event;
     const { insight, outcome, answer, sources, cached, learning, caller, completedAt } = data;
     // A cached answer was already learned from when it was first given.
     if (outcome === 'cancelled' || outcome === 'failed' || cached || learning.graph === 'off') return [];
     const asks = learning.graph === 'triples' && learning.models.length > 0 && answer !== null && answer.trim() !== '';
-    if ((asks || insight) && (await this.state.runs.erased(runId))) return [];
+    // An earlier attempt may have been cut off after its writes.
+    if ((asks || insight) && (await this.state.runs.erased(runId))) return this.forget(caller.tenant, runId);
     const read = asks
       ? await extractTriples(
           { state: this.state, maker: this.maker, logger: this.logger, metrics: this.metrics },
@@ -97,7 +109,7 @@ export class GraphIngestHandler {
       if (read && read.triples.length > 0) await this.addTriples(event.id, at, bounded(read.triples, confidence));
       if (insight) await this.graph.addSynthesis({ ...at, insight, confidence, answer, sources });
       // A run that was deleted in the meantime left a tombstone before it was forgotten: the later of the two processes forgets it.
-      if ((asks || insight) && (await this.state.runs.erased(runId))) await this.graph.forget({ tenant: caller.tenant, runId });
+      if ((asks || insight) && (await this.state.runs.erased(runId))) await this.forgetNow(caller.tenant, runId);
       return read?.records ?? [];
     });
   }
@@ -124,14 +136,20 @@ export class GraphIngestHandler {
     return [];
   }
 
-  /** Used when the gateway cannot reach the graph itself. */
+  /** Used when the gateway cannot reach the graph itself, and when nothing else of a deleted run is left. */
   private forget(tenant: string, runId: string | null): Promise<HandlerOutcome> {
     return this.whileAvailable(async () => {
       if (runId === null) return [];
-      const { relations, syntheses } = await this.graph.forget({ tenant, runId });
-      this.logger.info('The knowledge graph forgot a deleted run.', { run: runId, relations, syntheses });
+      await this.forgetNow(tenant, runId);
       return [];
     });
+  }
+
+  /** The run was erased before: nothing else removes it from files. */
+  private async forgetNow(tenant: string, runId: string): Promise<void> {
+    const { relations, syntheses } = await this.graph.forget({ tenant, runId });
+    await this.graph.scrub?.();
+    this.logger.info('The knowledge graph forgot a deleted run.', { run: runId, relations, syntheses });
   }
 
   private async addTriples(

@@ -2,8 +2,10 @@ import { dayOf, Failure, type RunCompleted } from '@conclave/contracts';
 import {
   answersPurpose,
   collectionOf,
+  documentsChangedSince,
+  documentsTag,
   factsPurpose,
-  forgetRun,
+  forgetErasedRun,
   type CacheWrite,
   type Embedder,
   type StateStore,
@@ -11,7 +13,6 @@ import {
   type Vectors,
 } from '@conclave/ports';
 import {
-  documentsTag,
   factsOf,
   keptMs,
   mayServeAgain,
@@ -49,10 +50,10 @@ export class KeptAnswers {
     // Only the template decides on learning: a run that fills no cache can still teach facts.
     const facts = factsOf(runId, data);
     if (!this.sources || (question === null && facts.length === 0)) return;
-    // A ban refuses the mark: nothing from this run may be found any longer.
-    if (!(await this.state.caches.write({ ...this.markOf(caller.tenant, runId), value: 1, ttlMs: keptMs.semantic, tags: [runTag(runId)] })))
-      return;
     const { embedder } = this.sources;
+    // A ban refuses the mark: nothing from this run may be found any longer, not even what an attempt stored that was cut off.
+    if (!(await this.state.caches.write({ ...this.markOf(caller.tenant, runId), value: 1, ttlMs: keptMs.semantic, tags: [runTag(runId)] })))
+      return this.removeVectors(caller.tenant, runId);
     const texts = [...(question === null ? [] : [question]), ...facts.map(({ text }) => text)];
     const vectors = await embedder.embed(texts, { signal });
     const ofFacts = vectors.slice(texts.length - facts.length);
@@ -84,8 +85,22 @@ export class KeptAnswers {
     await this.write({ tenant: caller.tenant, key: caching.plan, value: plan, ttlMs, tags: [runTag(runId), layerTag('plan')] });
   }
 
-  /** Returns the question to index the answer by; null if it must not be found by meaning. */
+  /**
+   * Returns the question to index the answer by; null if it must not be found by meaning. An answer whose run may have read documents that
+   * have changed since is not kept.
+   */
   private async keepAnswer(runId: string, data: RunCompleted['data'], age: number): Promise<string | null> {
+    const { caching, caller, startedAt } = data;
+    const isOld = (): Promise<boolean> => documentsChangedSince(this.state.caches, caller.tenant, startedAt);
+    if (await isOld()) return null;
+    const question = await this.writeAnswer(runId, data, age);
+    // A change between the look and the write has removed only what was kept before it.
+    if (!(await isOld())) return question;
+    for (const key of [caching!.exact, semanticKey(runId)]) if (key !== null) await this.state.caches.remove(caller.tenant, key);
+    return null;
+  }
+
+  private async writeAnswer(runId: string, data: RunCompleted['data'], age: number): Promise<string | null> {
     const { caching, caller, question, answer, sources, completedAt } = data;
     const { tenant } = caller;
     const value: KeptAnswer = { runId, question, answer: answer!, sources, storedAt: completedAt };
@@ -118,7 +133,7 @@ export class KeptAnswers {
   }
 
   private async removeVectors(tenant: string, runId: string): Promise<void> {
-    if (this.sources) await forgetRun(this.sources.vectors, tenant, runId);
+    if (this.sources) await forgetErasedRun(this.sources.vectors, tenant, runId);
   }
 
   /** Vectors do not expire by themselves: removes those of expired answers once a day. */

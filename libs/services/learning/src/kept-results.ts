@@ -1,5 +1,5 @@
 import type { RunCompleted } from '@conclave/contracts';
-import { collectionOf, forgetRun, resultsPurpose, type Embedder, type StateStore, type Vectors } from '@conclave/ports';
+import { collectionOf, forgetErasedRun, resultsPurpose, type Embedder, type StateStore, type Vectors } from '@conclave/ports';
 import { keptMs, runTag } from '@conclave/strategies';
 
 /** Stores the results of runs and of their steps for later runs to recall. Every write is idempotent by run and step. */
@@ -15,9 +15,9 @@ export class KeptResults {
     const { remember, caller, question, completedAt } = data;
     if (!remember || remember.results.length === 0) return;
     const { tenant } = caller;
-    // A bad rating bans the run: nothing from it may be found any longer.
+    // A bad rating or a deletion bans the run: nothing from it may be found any longer, not even what an attempt stored that was cut off.
     const mark = { tenant, key: `results/${runId}`, value: 1, ttlMs: keptMs.semantic, tags: [runTag(runId)] };
-    if (!(await this.state.caches.write(mark))) return;
+    if (!(await this.state.caches.write(mark))) return forgetErasedRun(this.vectors, tenant, runId);
     const texts = remember.results.map(({ text }) => text);
     const found = await this.embedder.embed(texts, { signal });
     const scope = { tenant, collection: collectionOf(resultsPurpose, this.embedder) };
@@ -32,6 +32,6 @@ export class KeptResults {
       })),
     );
     // The ban may have been set in the meantime.
-    if ((await this.state.caches.read(tenant, mark.key)) === null) await forgetRun(this.vectors, tenant, runId);
+    if ((await this.state.caches.read(tenant, mark.key)) === null) await forgetErasedRun(this.vectors, tenant, runId);
   }
 }

@@ -1,8 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import { Failure, KnowledgeProposed, makeEvent, noUsage, RunCompleted } from '@conclave/contracts';
 import type { DeliveryContext } from '@conclave/platform';
-import { answersPurpose, collectionOf, factsPurpose, MemoryStores, MemoryVectorStore, systemClock, type Embedder } from '@conclave/ports';
-import { documentsTag, semanticKey } from '@conclave/strategies';
+import {
+  answersPurpose,
+  collectionOf,
+  documentsChanged,
+  factsPurpose,
+  MemoryStores,
+  MemoryVectorStore,
+  systemClock,
+  type Embedder,
+} from '@conclave/ports';
+import { semanticKey } from '@conclave/strategies';
 import { LearningHandler } from './learning.handler.js';
 
 type Completed = RunCompleted['data'];
@@ -97,6 +106,31 @@ function world(options: { readonly withoutVectors?: boolean } = {}) {
   };
 }
 
+describe('a run that was deleted while it was learned', () => {
+  it('leaves no vector, although the process that wrote them died before it saw that', async () => {
+    const { handler, complete, facts, state } = world();
+    const learning = { graph: 'triples', models: [], contexts: {}, prices: {} } as unknown as Completed['learning'];
+    await complete({ learning, evidence: [fact('Hamlet is a play.')] });
+    expect(await facts()).not.toEqual([]);
+    await handler.onErased({ type: 'RunCompleted', runId });
+    expect(await facts()).not.toEqual([]);
+    await state.runs.erase({ runId, tenant, requestedAt: 1 });
+    await handler.onErased({ type: 'RunCompleted', runId });
+    expect(await facts()).toEqual([]);
+  });
+
+  it('leaves no vector either when its record comes again whole', async () => {
+    const { complete, facts, state } = world();
+    const learning = { graph: 'triples', models: [], contexts: {}, prices: {} } as unknown as Completed['learning'];
+    const lesson = { learning, evidence: [fact('Hamlet is a play.')] };
+    await complete(lesson);
+    await state.caches.removeTagged(tenant, `run:${runId}`, 60_000);
+    expect(await facts()).not.toEqual([]);
+    await complete(lesson);
+    expect(await facts()).toEqual([]);
+  });
+});
+
 describe('what a committed run adds to the cache of plans', () => {
   it.each<[string, Partial<Completed>]>([
     ['ended well', {}],
@@ -167,9 +201,35 @@ describe('what a committed run adds to the caches of answers', () => {
   it('is removed when the documents of its tenant change', async () => {
     const { complete, exact, semantic, state } = world();
     await complete();
-    expect(await state.caches.removeTagged('another', documentsTag)).toBe(0);
-    expect(await state.caches.removeTagged(tenant, documentsTag)).toBe(2);
+    await documentsChanged(state.caches, 'another');
+    expect([await exact(), await semantic()]).not.toContain(null);
+    await documentsChanged(state.caches, tenant);
     expect([await exact(), await semantic()]).toEqual([null, null]);
+  });
+
+  it('is nothing when the documents of its tenant have changed since it was asked, and its answer when they changed before', async () => {
+    const { complete, exact, semantic, answers, state, wait } = world();
+    wait(1_000);
+    await documentsChanged(state.caches, 'another');
+    await documentsChanged(state.caches, tenant);
+    await complete({ completedAt: now + 2_000 });
+    expect([await exact(), await semantic(), await answers()]).toEqual([null, null, []]);
+    await complete({ startedAt: now + 1_001, completedAt: now + 2_000 });
+    expect([await exact(), await semantic()]).not.toContain(null);
+  });
+
+  it('is removed again when the documents of its tenant change while it is kept', async () => {
+    const { complete, exact, semantic, answers, state } = world();
+    const { read } = state.caches;
+    // The change comes right behind the look for one.
+    state.caches.read = async (...asked) => {
+      state.caches.read = read;
+      const found = await read.apply(state.caches, asked);
+      await documentsChanged(state.caches, tenant);
+      return found;
+    };
+    await complete();
+    expect([await exact(), await semantic(), await answers()]).toEqual([null, null, []]);
   });
 
   it('lasts 30 minutes for the same question and 7 days for similar ones, counted from the commit even when the delivery is late', async () => {

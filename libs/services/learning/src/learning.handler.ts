@@ -5,10 +5,12 @@ import { ENDED_READS, type EndedReads, EventPattern, keptRecords, LOGGER, type D
 import {
   defer,
   EMBEDDER,
+  forgetErasedRun,
   isDeferred,
   STATE,
   VECTORS,
   type Embedder,
+  type ErasedDelivery,
   type HandlerOutcome,
   type StateStore,
   type Vectors,
@@ -43,8 +45,9 @@ export class LearningHandler {
   private readonly results: KeptResults | null;
 
   constructor(
-    @Inject(STATE) private readonly state: Pick<StateStore, 'caches' | 'scores' | 'now'>,
-    @Inject(VECTORS) vectors: Vectors | null,
+    @Inject(STATE)
+    private readonly state: Pick<StateStore, 'caches' | 'scores' | 'now'> & { readonly runs: Pick<StateStore['runs'], 'erased'> },
+    @Inject(VECTORS) private readonly vectors: Vectors | null,
     @Inject(EMBEDDER) embedder: Embedder | null,
     @Inject(LOGGER) private readonly logger: Pick<Logger, 'info'>,
     @Inject(ENDED_READS) private readonly reads: EndedReads = keptRecords,
@@ -65,6 +68,17 @@ export class LearningHandler {
   async onDead(@Payload() { event }: { readonly event: RunCompleted }): Promise<HandlerOutcome> {
     await this.reads.done(event, 'learning');
     return [];
+  }
+
+  /**
+   * A process may have died after it had stored what the run teaches, and before it saw that the run had been deleted: its record is
+   * delivered again, without its content. The caches refuse what is stored late.
+   */
+  @EventPattern('erased:RunCompleted')
+  async onErased(@Payload() { runId }: ErasedDelivery): Promise<HandlerOutcome> {
+    const { vectors } = this;
+    const erased = vectors ? await this.state.runs.erased(runId) : null;
+    return vectors && erased ? this.whileAvailable(() => forgetErasedRun(vectors, erased.tenant, runId)) : [];
   }
 
   private async learn(event: RunCompleted, context: DeliveryContext): Promise<HandlerOutcome> {

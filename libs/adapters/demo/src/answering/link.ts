@@ -39,6 +39,9 @@ export interface Link {
 const unsure =
   /\b(not|never|nor|neither|no|nothing|nobody|unknown|disputed|rumou?rs?|rumou?red|alleged|allegedly|legend|supposedly|claimed|mistaken|mistakenly|wrongly|contrary|often said|sometimes said)\b/i;
 
+/** Words with which a sentence gives a reason. */
+const causal = /\b(because|due to|owing to|thanks to|so that|in order to|as a result|the reason)\b/i;
+
 /** The best sentence: the one that covers most, then the earliest. Null if no sentence fits. */
 export function findLink(passages: readonly ParsedPassage[], wanted: Wanted): Link | null {
   let best: { readonly link: Link; readonly score: number } | null = null;
@@ -55,6 +58,8 @@ function readLink(sentence: Sentence, wanted: Wanted): { readonly link: Link; re
   const at = relationPlaces(sentence, wanted).filter((one) => !isOfAnother(sentence, wanted, one));
   const covered = new Set(at.map(({ said }) => said)).size / wanted.required.length;
   if (covered < 0.5 || !speaksOf(sentence, wanted, at)) return null;
+  if (wanted.kind === 'reason')
+    return causal.test(sentence.text) ? { link: { sentence, answer: null, name: null, covered }, score: covered * 10 } : null;
   const places = at.map(({ place }) => place);
   const found = wanted.kind === 'time' || wanted.kind === 'number' ? numberIn(sentence, wanted, places) : nameIn(sentence, wanted, places);
   if (!found && wanted.kind !== 'thing') return null;

@@ -15,7 +15,7 @@ import {
   relatives,
 } from '../language/words.js';
 
-export type AnswerKind = 'place' | 'time' | 'person' | 'number' | 'thing';
+export type AnswerKind = 'place' | 'time' | 'person' | 'number' | 'reason' | 'thing';
 
 export interface ParsedQuestion {
   readonly text: string;
@@ -58,6 +58,15 @@ export const longestRequest = 2_000;
 const joint =
   /,?\s+and\s+(?=(?:(?:in|at|on|from|of|for|to|by|through)\s+)?(?:who\s|(?:what|which|whom|whose|when|where|how|why)\s+(?:\p{L}+\s+){0,3}(?:is|are|was|were|did|does|do|has|have|had|can|could|will|would)\s))/giu;
 
+/** A question word that asks one more thing about what the question before it is about. "How" and "what" say too little alone. */
+const loneWord = '(?:(?:at|by|for|from|of|since|to|until|with)\\s+)?(?:whom?|when|where|why)(?:\\s+exactly)?';
+/** Before such words at the end of a question: "who built it, when and where?". */
+const jointOfLone = new RegExp(`(?:,?\\s+and\\s+|,\\s+)(?=${loneWord}(?:(?:,?\\s+and\\s+|,\\s+)${loneWord})*\\s*\\?)`, 'giu');
+const lone = new RegExp(`^${loneWord}\\s*\\?$`, 'iu');
+
+/** Whether a question is only such a word, as in "who built it? And when?". */
+export const isLone = (question: string): boolean => lone.test(question);
+
 /** "A, and B?" as "A? B?" if both parts ask something. */
 const unjoined = (text: string): string =>
   text
@@ -65,10 +74,16 @@ const unjoined = (text: string): string =>
     .map((sentence) =>
       !sentence.endsWith('?')
         ? sentence
-        : sentence.replace(joint, (and, ...[at]: readonly number[]) => {
-            const before = tokensOf(sentence.slice(0, at));
-            return before.length > 2 && before.some(({ lower }) => questionWords.has(lower)) ? '? ' : and;
-          }),
+        : [joint, jointOfLone].reduce(
+            (rest, between) =>
+              rest.replace(between, (and, ...[at]: readonly number[]) => {
+                const before = tokensOf(rest.slice(0, at).split('? ').at(-1)!);
+                return rest.slice(0, at).includes('? ') || (before.length > 2 && before.some(({ lower }) => questionWords.has(lower)))
+                  ? '? '
+                  : and;
+              }),
+            sentence,
+          ),
     )
     .join('');
 
@@ -131,6 +146,7 @@ function kindOf(tokens: readonly TextToken[], asked: number, noun: TextToken | n
   if (noun) return kindOfNoun(noun.lower);
   if (word === 'where') return 'place';
   if (word === 'when') return 'time';
+  if (word === 'why') return 'reason';
   if (word === 'who' || word === 'whom' || word === 'whose') return 'person';
   if (
     word === 'how' &&

@@ -40,8 +40,12 @@ const singular = (word: string): string => (word.endsWith('ies') ? `${word.slice
 
 const irregular: ReadonlyMap<string, string> = new Map(Object.entries(words.irregular));
 
+/** Longer ones are no words: numbers, hashes, code. */
+const longestWord = 60;
+
 /** Light stemming: removes endings of number, tense and agent nouns. Only for comparison, not for display. */
 export function stem(word: string): string {
+  if (word.length > longestWord) return word;
   let stemmed = irregular.get(word) ?? word;
   for (;;) {
     const shorter = stemmed

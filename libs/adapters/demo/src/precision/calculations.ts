@@ -258,10 +258,10 @@ const isOfTool = (title: string, tool: string, result: ToolResult): boolean =>
 
 /** The JSON of a tool, or `evaluate 17*23: 391 (decimal: 391.0)` of the symbolic mathematics. */
 function resultOf({ text: said }: Told): ToolResult | null {
-  const json = /\{.*\}/s.exec(said)?.[0];
-  if (json !== undefined) {
+  const [open, end] = [said.indexOf('{'), said.lastIndexOf('}')];
+  if (open >= 0 && end > open) {
     try {
-      const value = JSON.parse(json) as unknown;
+      const value = JSON.parse(said.slice(open, end + 1)) as unknown;
       return typeof value === 'object' && value !== null ? (value as ToolResult) : null;
     } catch {
       // A sentence with braces.

@@ -38,22 +38,33 @@ export const toldBy = ({ n, raw, title }: ParsedPassage): { readonly n: number; 
   title,
 });
 
-/** Reads `[n] text — title <url or ->` lines; other lines that begin with `[n]` are all text; text without numbers is one passage. */
+/**
+ * Reads `[n] text — title <url or ->` lines, with the indented ones below; other lines that begin with `[n]` are all text; text without
+ * numbers is one passage.
+ */
 export function readPassages(block: string): readonly ParsedPassage[] {
   const lines = block.split('\n').reduce<string[]>((joined, line) => {
-    if (/^\s*\[\d+\]\s/.test(line) || joined.length === 0) joined.push(line);
-    else joined[joined.length - 1] += ` ${line}`;
+    if (/^\[\d+\]\s/.test(line) || joined.length === 0) joined.push(line);
+    else joined[joined.length - 1] += `\n${line.trim()}`;
     return joined;
   }, []);
   return lines.flatMap((line) => {
     const match = /^\s*\[(\d+)\]\s+(.*)$/s.exec(line);
     const body = (match?.[2] ?? line).trim();
     if (body === '') return [];
-    const sourced = /^(.*) — (.*?) <([^<>]*)>$/s.exec(body);
+    const sourced = sourceAt(body);
     // `server.tool (name: value)`: the arguments of a call are no part of the tool's name.
-    const [, tool] = /^([\w-]+[./][\w./-]+) \([^\s:]+: .*\)$/s.exec(sourced?.[2] ?? '') ?? [];
-    return [passageOf(Number(match?.[1] ?? 0), sourced?.[1] ?? body, tool ?? sourced?.[2] ?? '')];
+    const [, tool] = /^([\w-]+[./][\w./-]+) \([^\s:]+: .*\)$/s.exec(sourced?.title ?? '') ?? [];
+    return [passageOf(Number(match?.[1] ?? 0), sourced?.text ?? body, tool ?? sourced?.title ?? '')];
   });
+}
+
+/** The text and the title of `text — title <url or ->`; null for any other text. */
+function sourceAt(body: string): { readonly text: string; readonly title: string } | null {
+  const url = body.lastIndexOf(' <');
+  const title = body.lastIndexOf(' — ', url);
+  if (title < 0 || title + 3 > url || !/^<[^<>]*>$/.test(body.slice(url + 1))) return null;
+  return { text: body.slice(0, title), title: body.slice(title + 3, url) };
 }
 
 export function passageOf(n: number, raw: string, title: string): ParsedPassage {
@@ -134,13 +145,18 @@ function withoutTables(text: string): string {
 
 const withoutMarkup = (text: string): string =>
   withoutTables(text)
+    // A paragraph without an end of its own is a heading.
+    .replace(/([^\s.:;!?])[^\S\n]*\n\s*\n\s*/g, '$1. ')
+    // Code makes no statement.
+    .replace(/```.*?(?:```|$)/gs, ' ')
     // Each item of a list is a separate statement.
-    .replace(/(^|[.!?:]\s+|\n\s*)[-*•]\s+(?=\p{Lu})/gu, '$1')
+    .replace(/(^|[.!?:]\s+|\n[^\S\n]*)[-*•]\s+(?=\p{Lu})/gu, '$1')
     .replace(/<\/?[a-z][^<>]*>/gi, '')
     .replace(/\[\d{1,3}\]/g, '')
-    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/\[([^[\]]*)\]\([^()]*\)/g, '$1')
     .replace(/(^|\s)#{1,6}\s+/g, '$1')
-    .replace(/[*_`]+/g, '')
+    // An underscore inside a word belongs to a name of code.
+    .replace(/[*`]+|(?<![\p{L}\p{N}_])_+|(?<!_)_+(?![\p{L}\p{N}_])/gu, '')
     .replace(/\s+/g, ' ')
     .replace(/\s+([.,;!?])/g, '$1')
     .trim();

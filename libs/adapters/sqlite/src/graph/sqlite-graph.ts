@@ -83,6 +83,10 @@ export class SqliteGraph implements KnowledgeGraph {
     return this.write((sql) => forget(sql, tenant, runId));
   }
 
+  scrub(): Promise<void> {
+    return this.guarded(() => this.store.scrub());
+  }
+
   retrieve(query: GraphQuery): Promise<GraphContext> {
     return this.guarded(() =>
       retrieveThrough(

@@ -40,6 +40,7 @@ export class SqliteJournal implements Journal {
   ): Promise<Exclude<BeginResult, { kind: 'done' }> | { readonly kind: 'finished'; readonly attempt: number }> {
     const { opening } = this.database;
     return this.database.order((tick) => {
+      if (this.erased.has(call.runId)) return { kind: 'published' };
       const steps = this.steps.of(call.runId);
       const row = steps.get(call.step);
       if (row?.done) return { kind: 'finished', attempt: row.attempt };

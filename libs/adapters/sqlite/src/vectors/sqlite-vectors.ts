@@ -156,6 +156,10 @@ export class SqliteVectors implements Vectors {
     });
   }
 
+  scrub(): Promise<void> {
+    return this.guarded(() => this.store.scrub());
+  }
+
   count(scope: VectorScope): Promise<number> {
     return this.guarded(async () => {
       checkScope(scope);

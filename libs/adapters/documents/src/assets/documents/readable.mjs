@@ -36,13 +36,16 @@ function readablePage(html, limit) {
   return { title: article?.title?.trim() || title, text: rest, notices };
 }
 
-/** All of a document, including its menus, without hidden parts. */
+/** All of a document without hidden parts, and without the menus that it marks as such unless nearly nothing else is in it. */
 function htmlDocument(html, limit) {
   const document = parsed(html);
   if (!document) return plainText(html, limit);
   const title = titleOf(document);
   const notices = hiddenNotice(removeHidden(document));
-  return { title, text: markdownOf(document.body.outerHTML, limit).text, notices };
+  const whole = document.body.outerHTML;
+  for (const menu of document.querySelectorAll('nav,[role="navigation"]')) menu.remove();
+  const { text } = markdownOf(document.body?.outerHTML ?? '', limit);
+  return { title, text: text.length >= shortestArticle ? text : markdownOf(whole, limit).text, notices };
 }
 
 /** All of its text, by one pass over the tags. */

@@ -1,4 +1,4 @@
-import { runProcess } from '@conclave/host';
+import { awaitedTools, runProcess } from '@conclave/host';
 import type { OpenProbe } from '@conclave/platform';
 import { expertPrompts } from '@conclave/strategies';
 import { openDoors, type Doors } from './doors.js';
@@ -25,6 +25,9 @@ export async function start(openProbe?: OpenProbe): Promise<void> {
       const catalogue = await openTemplates(options);
       for (const warning of catalogue.found().warnings) observers.logger.warn(warning);
       const app = await openGatewayApp(options, catalogue);
+      const { logger, readiness } = observers;
+      // Workers list them.
+      readiness.add('tools', awaitedTools({ ...loaded, state: ports.state, logger, refresh: catalogue.refresh }));
       const { HOST, PORT = defaultPort } = loaded.environment;
       await app.listen(PORT, HOST);
       const { admin, asked } = doors;

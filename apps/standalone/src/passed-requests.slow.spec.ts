@@ -187,14 +187,14 @@ describe('a request to model@provider', () => {
     ]);
   });
 
-  it('receives each chunk as it was sent, except id and model', async () => {
+  it('receives each chunk that has the form of OpenAI as it was sent, except id and model', async () => {
     const logprobs = { content: [{ token: 'a', logprob: -0.1, bytes: [97], top_logprobs: [] }], refusal: null };
     const sent = [
       chunk({ role: 'assistant', content: '' }),
       chunk({ reasoning_content: 'hm' }),
       chunk({ reasoning: 'so' }),
       chunk({ content: 'a' }, { logprobs }),
-      chunk({ content: 'b' }, {}, 1),
+      chunk({ role: 'assistant', content: 'b' }, {}, 1),
       chunk({ refusal: 'no' }, {}, 1),
       chunk({}, { finish_reason: 'stop' }),
       chunk({}, { finish_reason: 'length' }, 1),

@@ -18,6 +18,7 @@ import { findGateway } from './commands/running-gateway.js';
 import { printRuns } from './commands/runs.js';
 import { templatesCommand } from './commands/templates.js';
 import { tenantsCommand } from './commands/tenants.js';
+import { readable } from './commands/terminal-look.js';
 import { topicsCommand } from './commands/topics.js';
 import { up } from './commands/up.js';
 import { meant, numberOf, readArguments, UsageMistake } from './commands/usage.js';
@@ -122,25 +123,27 @@ function helpOf(command: string): string {
   return `${own.map((at) => lines.slice(at, end(at)).join('\n')).join('\n')}\n`;
 }
 
+const out = readable(process.stdout);
+const terminal = readable(process.stderr);
+
 /** Commands that read their own arguments. */
 const commandsWithArguments: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
-  audit: (args) =>
-    auditCommand({ loaded: () => load(), args, input: process.stdin, out: process.stdout, terminal: process.stderr, signal: givenUp() }),
-  backup: (args) => backupCommand({ loaded: () => load(), args, out: process.stdout, terminal: process.stderr }),
-  restore: (args) => restoreCommand({ loaded: () => load(), args, out: process.stdout, terminal: process.stderr }),
-  doctor: (args) => doctorCommand({ loaded: () => load(), args, out: process.stdout }),
-  dead: (args) => deadCommand({ loaded: () => load(), args, out: process.stdout, terminal: process.stderr }),
-  keys: (args) => keysCommand({ gateway: runningGateway, args, out: process.stdout, terminal: process.stderr }),
-  tenants: (args) => tenantsCommand({ gateway: runningGateway, args, out: process.stdout, terminal: process.stderr }),
+  audit: (args) => auditCommand({ loaded: () => load(), args, input: process.stdin, out: process.stdout, terminal, signal: givenUp() }),
+  backup: (args) => backupCommand({ loaded: () => load(), args, out, terminal }),
+  restore: (args) => restoreCommand({ loaded: () => load(), args, out, terminal }),
+  doctor: (args) => doctorCommand({ loaded: () => load(), args, out }),
+  dead: (args) => deadCommand({ loaded: () => load(), args, out, terminal }),
+  keys: (args) => keysCommand({ gateway: runningGateway, args, out, terminal }),
+  tenants: (args) => tenantsCommand({ gateway: runningGateway, args, out, terminal }),
   templates: (args) =>
     templatesCommand({
       gateway: runningGateway,
       validate: (file) => Object.keys(load({ CONCLAVE_CONFIG: file }).configuration.templates),
       args,
-      out: process.stdout,
-      terminal: process.stderr,
+      out,
+      terminal,
     }),
-  topics: (args) => topicsCommand({ loaded: () => load(), args, out: process.stdout, terminal: process.stderr }),
+  topics: (args) => topicsCommand({ loaded: () => load(), args, out, terminal }),
 };
 
 /** Returns the exit code; undefined if the process keeps running. */
@@ -191,7 +194,7 @@ async function main(openProbe: OpenProbe | undefined): Promise<number | undefine
       if (values.versus !== undefined)
         return versusCommand({
           ...{ loaded: await extended(), question, models: [values.model ?? 'conclave', values.versus], json: values.json },
-          ...{ out: process.stdout, terminal: values.quiet ? silent : process.stderr, signal: givenUp() },
+          ...{ out, terminal: values.quiet ? silent : terminal, signal: givenUp() },
         });
       return ask({
         ...{ loaded: await extended(), question, model: values.model ?? 'conclave', cache: !values['no-cache'], json: values.json },
@@ -199,14 +202,14 @@ async function main(openProbe: OpenProbe | undefined): Promise<number | undefine
       });
     }
     case 'runs':
-      await printRuns(await runningGateway(), process.stdout, { json: values.json, limit: numberOf('limit', values.limit, 1, 100) });
+      await printRuns(await runningGateway(), out, { json: values.json, limit: numberOf('limit', values.limit, 1, 100) });
       return 0;
     case 'run':
       if (!rest[0] || rest.length > 1)
         throw new UsageMistake('Name one run by its id: npm run conclave -- run <id>. `runs` lists the newest.');
       {
         const command = optionCommand(values);
-        if (command) return sendCommand(await runningGateway(), rest[0], command, process.stdout);
+        if (command) return sendCommand(await runningGateway(), rest[0], command, out);
         if (values.watch) return watch({ client: await runningGateway(), runId: rest[0], input: process.stdin, out: process.stdout });
       }
       return runCommand({
@@ -215,8 +218,8 @@ async function main(openProbe: OpenProbe | undefined): Promise<number | undefine
         timeline: values.timeline,
         facts: values.facts,
         json: values.json,
-        out: process.stdout,
-        terminal: process.stderr,
+        out,
+        terminal,
       });
     case 'replay': {
       const [runId = null, ...more] = rest;
@@ -230,22 +233,22 @@ async function main(openProbe: OpenProbe | undefined): Promise<number | undefine
       if (values.template !== undefined)
         return rerunCommand({
           ...{ loaded: await extended(), runId: runId!, template: values.template, json: values.json },
-          ...{ out: process.stdout, terminal: values.quiet ? silent : process.stderr, signal: givenUp() },
+          ...{ out, terminal: values.quiet ? silent : terminal, signal: givenUp() },
         });
       if (step === undefined && values.model !== undefined)
         throw new UsageMistake('--model names the model that makes the calls of a fork: name the step of the fork with --fork.');
       if (step !== undefined)
         return forkCommand({
           ...{ loaded: await extended(), runId: runId!, step, model: values.model ?? null, json: values.json },
-          ...{ out: process.stdout, terminal: values.quiet ? silent : process.stderr, signal: givenUp() },
+          ...{ out, terminal: values.quiet ? silent : terminal, signal: givenUp() },
         });
-      return replayCommand({ loaded: await extended(), runId, recorded: values.recorded, out: process.stdout, terminal: process.stderr });
+      return replayCommand({ loaded: await extended(), runId, recorded: values.recorded, out, terminal });
     }
     case 'recover': {
       const stop = new AbortController();
       for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort());
       const { force } = values;
-      return recoverCommand({ loaded: await extended(), force, out: process.stdout, terminal: process.stderr, signal: stop.signal });
+      return recoverCommand({ loaded: await extended(), force, out, terminal, signal: stop.signal });
     }
     default: {
       const near = meant(command, commands);
@@ -277,7 +280,7 @@ export async function start(openProbe?: OpenProbe): Promise<void> {
   } catch (error) {
     const isUsage = error instanceof UsageMistake;
     const isKnown = error instanceof Failure || error instanceof GatewayRefusal || isUsage;
-    process.stderr.write(`${error instanceof Error ? (isKnown ? error.message : (error.stack ?? error.message)) : String(error)}\n`);
+    terminal.write(`${error instanceof Error ? (isKnown ? error.message : (error.stack ?? error.message)) : String(error)}\n`);
     process.exit(isUsage ? exitCodes.usage : exitCodes.failed);
   }
 }

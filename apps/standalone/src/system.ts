@@ -1,5 +1,6 @@
 import type { INestApplication } from '@nestjs/common';
 import {
+  awaitedTools,
   openPorts,
   newProcessId,
   openTracer,
@@ -115,7 +116,9 @@ export async function openSystem({ loaded, observers: watched, doors, localServe
     // Last, so that starting tool servers does not delay start-up.
     const published = publishToolOffers({ configuration: loaded.configuration, ports, logger });
     shutdown.add('tool offers', () => published.close());
-    const toolsListed = published.asked.then(() => catalogue.refresh());
+    const { asked } = published;
+    const toolsListed = asked.then(() => catalogue.refresh());
+    readiness.add('tools', awaitedTools({ ...loaded, state: ports.state, logger, refresh: catalogue.refresh, asked }));
     return { gateway, ports, catalogue, toolsListed, close: () => (readiness.stopping(), shutdown.run()) };
   } catch (error) {
     await shutdown.run();

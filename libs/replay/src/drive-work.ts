@@ -12,9 +12,10 @@ import {
 import { canonicalJson } from '@conclave/loop';
 import { isDeferred, type HandlerOutcome, type Search } from '@conclave/ports';
 import { requestHash } from '@conclave/calls';
+import { factsFromCache } from '@conclave/service-experts';
 import type { Decided, Difference, RunClock } from './decided.js';
 import { membersThatDiffer, requestDifference } from './differences.js';
-import { CallNotRecorded, RecordedCalls, ReplyNotStored, type AskedCall } from './recorded-calls.js';
+import { CallNotRecorded, RecordedCalls, ReplyNotStored, replyText, type AskedCall } from './recorded-calls.js';
 import type { RecordedOutcome, Recording } from './recording.js';
 import type { SeenState, TodaysCode } from './todays-code.js';
 
@@ -55,7 +56,7 @@ export async function driveWork(work: HandledWork, recording: Recording, clock: 
   let ending: Difference | null = null;
   let whole = false;
   try {
-    const events = await handle(work, calls, seen(work, recording, recorded.size > 0, told ?? null), searched(recorded, told), code);
+    const events = await handle(work, calls, seen(work, recording, recorded, told ?? null), searched(recorded, told), code);
     if (isDeferred(events)) throw new Error('Today it is deferred, although nothing it waits for is open.');
     answer = events.find(({ type }) => type === outcomeTypes[work.kind]) ?? null;
     whole = true;
@@ -117,19 +118,29 @@ function foundCancel({ kind }: HandledWork, called: boolean, told: RecordedOutco
 /**
  * The state a handler saw is not recorded; it is inferred from the handler's actions: whether it had begun, was too late or was cancelled.
  */
-function seen(work: HandledWork, { request }: Recording, called: boolean, told: RecordedOutcome | null): SeenState {
+function seen(
+  work: HandledWork,
+  { request }: Recording,
+  recorded: ReadonlyMap<string, CallRecorded>,
+  told: RecordedOutcome | null,
+): SeenState {
+  const called = recorded.size > 0;
   // A planner that made no call either needed none or found the flag before it began.
   const started = called || (work.kind !== 'task' && !foundCancel(work, called, told));
-  if (work.kind !== 'task') return { now: work.input.time, started, request };
+  if (work.kind !== 'task') return { now: work.input.time, started, request, kept: null };
   const answer = told?.data as ResultReady['data'] | undefined;
   // A worker that is in time begins a call, which finds the flag. A worker that made no call was therefore late.
   const expired = answer?.failure?.code === 'TASK_EXPIRED' || (!called && answer?.status === 'cancelled');
-  return { now: expired ? work.input.data.startBy + 1 : Math.min(work.input.time, work.input.data.startBy), started, request };
+  // A sub-topic makes at most two calls, a search and a question about what it found: a cache takes the place of the second.
+  const [search] = recorded.size === 1 && work.input.data.capability === 'subtopic' ? recorded.values() : [];
+  const found = search ? replyText(search.data) : null;
+  const kept = found === null ? null : factsFromCache(found, answer?.output ?? null);
+  return { now: expired ? work.input.data.startBy + 1 : Math.min(work.input.time, work.input.data.startBy), started, request, kept };
 }
 
 /**
- * The kind of search of a worker, from its first call; null if its result says that it could not search, and `corpus` if nothing shows the
- * kind.
+ * The kind of search of a worker, from its first call; null if its result says that it had no part for the task, such as a search or a
+ * memory, and `corpus` if nothing shows the kind.
  */
 function searched(calls: ReadonlyMap<string, CallRecorded>, told: RecordedOutcome | undefined): Search['kind'] | null {
   const name = [...calls.values()][0]?.data.model;

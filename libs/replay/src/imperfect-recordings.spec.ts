@@ -68,6 +68,15 @@ describe('an audit with records of more than runs', () => {
     await readRuns(logOf([...records, direct as StoredRecord]), null, async (recording) => void read.push(recording.runId));
     expect(read).toEqual([runId]);
   });
+
+  it('is whole with a call to the tool model, which a gateway made before the run', async () => {
+    const caller = { tenant: 'default', actor: 'anonymous', role: 'user', detail: 'redacted', keyless: true };
+    const step = `${runId}/tools/abc123/call/0`;
+    const asked = withData(records.find(isCall)!, (data: CallRecorded['data']) => ({ ...data, step, purpose: 'tools', caller }));
+    const own = withData(records.find(isCall)!, (data: CallRecorded['data']) => ({ ...data, step }));
+    expect(await replayOf([...records, asked])).toEqual(whole);
+    expect((await replayOf([...records, own])).lacks).toEqual([expect.stringContaining(`requested ${runId}/tools/abc123 is not recorded`)]);
+  });
 });
 
 describe('a log whose records have partly expired', () => {

@@ -73,6 +73,9 @@ function compared(recorded: CallRecorded['data'], name: string, request: unknown
   return recorded.requestHash === requestHash(request) ? 'same' : 'different';
 }
 
+/** Text of a recorded reply; null if it is not in the audit. */
+export const replyText = ({ reply }: CallRecorded['data']): string | null => Reply.safeParse(reply).data?.content ?? null;
+
 function replyOf({ step, reply, usage, reportedModel, firstTokenMs, durationMs, repeated }: CallRecorded['data']): ModelReply {
   const parsed = Reply.safeParse(reply);
   if (!parsed.success) throw new ReplyNotStored(step);

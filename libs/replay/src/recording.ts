@@ -79,6 +79,14 @@ export class Recording {
     return this.outcomes.get(id) ?? [];
   }
 
+  /**
+   * Whether a gateway made the calls for its client, such as the one to the tool model before a run: no event requested them, and what the
+   * run needs of their replies is in its request.
+   */
+  isOfGateway(owner: string): boolean {
+    return [...(this.calls.get(owner)?.values() ?? [])].every(({ data }) => data.caller !== undefined);
+  }
+
   gaps(): readonly GapDetected[] {
     return [...this.outputs.values()].filter((event): event is GapDetected => event.type === 'GapDetected');
   }

@@ -7,7 +7,7 @@ import { ExpertsHandler } from '@conclave/service-experts';
 import { GraphIngestHandler } from '@conclave/service-graph-ingest';
 import { chainHash, JudgeHandler, stateHash } from '@conclave/service-merger';
 import { PlannerHandler } from '@conclave/service-planner';
-import { strategyOf } from '@conclave/strategies';
+import { strategyOf, type CitedFacts } from '@conclave/strategies';
 import type { RecordedCalls } from './recorded-calls.js';
 
 /** The state a handler saw, as far as the recording shows it. */
@@ -15,6 +15,8 @@ export interface SeenState {
   readonly now: number;
   readonly started: boolean;
   readonly request: Event | null;
+  /** What the cache of sub-topics said to the task; null if it said nothing. */
+  readonly kept: CitedFacts | null;
 }
 
 const context = (): DeliveryContext => ({ signal: new AbortController().signal }) as DeliveryContext;
@@ -40,32 +42,37 @@ const searchOf = (kind: Search['kind']): Search => ({
   close: () => Promise.resolve(),
 });
 
-/** Evidence is never looked up again: a call returns the recording, so a direct use of a tool is a fault. */
-const unused = <T extends object>(what: string): T =>
-  new Proxy({} as T, {
-    get: () => () => Promise.reject(new Error(`A replay asks no ${what}.`)),
+/** Evidence is never looked up again: a call returns the recording, so a use of anything but the given members is a fault. */
+const unused = <T extends object>(what: string, used: Partial<T> = {}): T =>
+  new Proxy(used as T, {
+    get: (target, name) => (Reflect.get(target, name) as unknown) ?? (() => Promise.reject(new Error(`A replay asks no ${what}.`))),
   });
 const plannerView = (state: SeenState) => ({
   ...stateView(state),
   scores: unused<StateStore['scores']>('score'),
 });
 const uncounted = { count: () => undefined };
-const emptyCaches = { ...unused<StateStore['caches']>('cache'), read: () => Promise.resolve(null) };
+/** Keeps nothing, and knows only what the cache said to the recorded task. */
+const cachesWith = (kept: SeenState['kept']): StateStore['caches'] =>
+  unused<StateStore['caches']>('cache', {
+    read: () => Promise.resolve(kept && { value: { facts: kept }, tags: [], writtenAt: 0, expiresAt: Number.MAX_SAFE_INTEGER }),
+    claim: () => Promise.resolve('mine'),
+    release: () => Promise.resolve(),
+    write: () => Promise.resolve(false),
+  });
 
-const hasLearned = {
-  ...unused<KnowledgeGraph>('graph'),
+const hasLearned = unused<KnowledgeGraph>('graph', {
   stats: () => Promise.resolve({ entities: 1, relations: 1, flagged: 0, syntheses: 0, quarantined: 0 }),
-} as KnowledgeGraph;
-const hasDocuments = { ...unused<Vectors>('vectors'), count: () => Promise.resolve(1) } as Vectors;
+});
+const hasDocuments = unused<Vectors>('vectors', { count: () => Promise.resolve(1) });
 
-const someEmbedder = { ...unused<Embedder>('embedder'), id: 'recorded' } as Embedder;
+const someEmbedder = unused<Embedder>('embedder', { id: 'recorded' });
 
 /** Discards what is learned again. */
-const forgetful = {
-  ...unused<KnowledgeGraph>('graph'),
+const forgetful = unused<KnowledgeGraph>('graph', {
   addTriples: () => Promise.resolve({ added: 0, confirmed: 0, refused: 0, quarantined: [] }),
-  addSynthesis: () => Promise.resolve(),
-} as unknown as KnowledgeGraph;
+  addSynthesis: () => Promise.resolve({ id: '', created: false }),
+});
 
 /** Child runs have recordings of their own, which contain their requests and ends; nothing is begun again. */
 const acceptingView = (state: SeenState) => {
@@ -73,24 +80,27 @@ const acceptingView = (state: SeenState) => {
   return { ...view, runs: { ...view.runs, accept: () => Promise.resolve({ kind: 'accepted' as const }) } };
 };
 
-const expertsOver = (state: SeenState, calls: Calls, search: Search['kind'] | null): ExpertsHandler =>
-  new ExpertsHandler(
-    { ...stateView(state), caches: emptyCaches },
+/** `search` is null for a worker that had no part for its task: it gets none of the optional ones. */
+const expertsOver = (state: SeenState, calls: Calls, search: Search['kind'] | null): ExpertsHandler => {
+  const part = <T extends object>(what: string): T | null => search && unused<T>(what);
+  return new ExpertsHandler(
+    { ...stateView(state), caches: cachesWith(state.kept) },
     calls,
     stream,
     search && searchOf(search),
-    unused('page'),
-    unused('mathematics'),
-    unused('tool'),
-    unused('graph'),
-    unused('vectors'),
-    unused('embedder'),
+    part('page'),
+    part('mathematics'),
+    part('tool'),
+    part('graph'),
+    part('vectors'),
+    part('embedder'),
     { research: null, collections: null },
     unused('blob'),
     unused('document'),
     { readPages: 0 },
     { count: () => undefined },
   );
+};
 
 /** The deciding code of the services: the same classes that a server runs. */
 export const todaysCode = {
@@ -115,7 +125,7 @@ export const todaysCode = {
       ? handler.onRequest(event as PlanRequested, context())
       : handler.onGap(event as GapDetected, context());
   },
-  /** `search` is the kind of search of the worker; null if it had none. */
+  /** `search` is the kind of search of the worker; null if it had no part for this task. */
   work(task: TaskDispatched, calls: Calls, state: SeenState, search: Search['kind'] | null): Promise<HandlerOutcome> {
     const handler = task.data.capability.startsWith('judge.')
       ? new JudgeHandler(acceptingView(state), calls, stream)

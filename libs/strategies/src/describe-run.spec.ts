@@ -60,3 +60,34 @@ it('names the budget that was used most, also if none was nearly used up, or sev
   expect(used({ model_calls: 4, tokens: 370 })).toBe('The budget that was used most: 360 of 370 tokens.');
   expect(used({ model_calls: 4, tokens: 600 })).toBe('The budget that was used most: 3 of 4 model calls.');
 });
+
+it('lists every call also if plans came to nothing, or there was none', () => {
+  const failed = new Scenario({ max_agentic_rounds: 0 });
+  failed.requested();
+  failed.planFailed(0, oneCall);
+  failed.result('fallback', { output: { kind: 'answer', text: 'Ana', finding: 'Ana' }, confidence: 0.9 });
+  const ofPlan = { owner: runId, capability: 'plan', model: null };
+  expect(seen(failed).usage.items).toContainEqual({ ...ofPlan, usage: expect.objectContaining({ calls: oneCall.calls }) });
+
+  const bare = new Scenario({ strategy: 'waves', capabilities: ['mcp'] });
+  bare.requested({ model_calls: 1 });
+  bare.composed('Ana.');
+  const [only] = seen(bare).rounds;
+  expect(only).toMatchObject({ epoch: 0, planned: false, tasks: [{ capability: 'judge.synthesis', usage: oneCall }] });
+  expect(seen(bare)).toMatchObject({ outcome: 'limit_reached', roundsUsed: 0 });
+
+  for (const run of [failed, bare]) {
+    const { items, total } = seen(run).usage;
+    expect(items.reduce((sum, { usage }) => sum + usage.calls, 0)).toBe(total.calls);
+  }
+});
+
+it('counts rounds as the decisions do', () => {
+  const run = new Scenario({ max_agentic_rounds: 0 });
+  run.requested();
+  run.planned(0, [expert('x1', 'answer')]);
+  expect(seen(run)).toMatchObject({ roundsUsed: 0, rounds: [{ planned: true }] });
+  run.answered('x1', 'Ana');
+  run.composed('Ana.');
+  expect(seen(run).roundsUsed).toBe(1);
+});

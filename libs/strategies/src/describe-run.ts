@@ -1,4 +1,4 @@
-import { planId, type RunView, type Source } from '@conclave/contracts';
+import { addUsage, noUsage, planId, type RunView, type Source } from '@conclave/contracts';
 import {
   bareState,
   clientToolsRef,
@@ -68,13 +68,8 @@ function describe(run: RunState, strategies: Strategies): RunView {
     sources: [...(run.answer?.sources ?? [])],
     evidence: evidenceOf(run),
     steps: steps ?? null,
-    rounds: run.plans.map(({ epoch, fallback, usage, content }) => ({
-      epoch,
-      fallback,
-      planUsage: usage,
-      ...(content ? { plan: content } : {}),
-      tasks: tasksOf(run, epoch).map(([id, task]) => taskView(id, task)),
-    })),
+    rounds: roundsOf(run),
+    roundsUsed: run.rounds,
     history: [...run.history],
     decisions: run.decisions.map((decision) => ({ ...decision })),
     otherRules:
@@ -99,21 +94,59 @@ function describe(run: RunState, strategies: Strategies): RunView {
   };
 }
 
-/** What each call to the tool model, each plan and each task used, except tasks without calls. */
+/** The plans with their tasks, and the tasks of epochs for which there is no plan, such as the answer of a run that had too little for one. */
+function roundsOf(run: RunState): RunView['rounds'] {
+  const tasks = (epoch: number): TaskOfRun[] => tasksOf(run, epoch).map(([id, task]) => taskView(id, task));
+  const planned = run.plans.map(({ epoch, fallback, usage, content }) => ({
+    epoch,
+    fallback,
+    planned: true,
+    planUsage: usage,
+    ...(content ? { plan: content } : {}),
+    tasks: tasks(epoch),
+  }));
+  const unplanned = withoutPlan(run).map((epoch) => ({ epoch, fallback: false, planned: false, planUsage: noUsage, tasks: tasks(epoch) }));
+  return [...planned, ...unplanned].sort((one, other) => one.epoch - other.epoch);
+}
+
+const withoutPlan = ({ plans, tasks }: RunState): readonly number[] => {
+  const planned = new Set(plans.map(({ epoch }) => epoch));
+  return [...new Set(Object.values(tasks).map(({ epoch }) => epoch))].filter((epoch) => !planned.has(epoch));
+};
+
+/**
+ * What each call to the tool model, each plan and each task used, except tasks without calls. What is left of the whole belongs to plans that
+ * came to nothing, of which the state keeps only the sum.
+ */
 function usageItems(run: RunState): Item[] {
   const { clientTools } = run.request;
   const ofTools = clientTools && clientTools.usage.calls > 0 ? [clientTools] : [];
-  return [
+  const items: Item[] = [
     ...ofTools.map(({ model, usage }) => ({ owner: clientToolsRef(run.runId), capability: 'tools', model, usage })),
     ...run.plans.flatMap(({ epoch, usage }) => [
       { owner: planId(run.runId, epoch), capability: 'plan', model: null, usage },
-      ...tasksOf(run, epoch).flatMap(([owner, task]) => {
-        const spent = usageOf(task);
-        return spent.calls > 0 ? [{ owner, capability: task.spec.capability, model: task.result?.model ?? null, usage: spent }] : [];
-      }),
+      ...itemsOfTasks(run, epoch),
     ]),
+    ...withoutPlan(run).flatMap((epoch) => itemsOfTasks(run, epoch)),
   ];
+  const listed = items.map(({ usage }) => usage).reduce(addUsage, noUsage);
+  const unused = {
+    calls: run.spent.calls - listed.calls,
+    prompt: run.spent.prompt - listed.prompt,
+    completion: run.spent.completion - listed.completion,
+    reasoning: run.spent.reasoning - listed.reasoning,
+    // Sums of prices in another order differ in their last digits.
+    cost: Math.max(0, run.spent.cost - listed.cost),
+    estimated: run.spent.estimated,
+  };
+  return unused.calls > 0 ? [...items, { owner: run.runId, capability: 'plan', model: null, usage: unused }] : items;
 }
+
+const itemsOfTasks = (run: RunState, epoch: number): Item[] =>
+  tasksOf(run, epoch).flatMap(([owner, task]) => {
+    const usage = usageOf(task);
+    return usage.calls > 0 ? [{ owner, capability: task.spec.capability, model: task.result?.model ?? null, usage }] : [];
+  });
 
 /** The strategy's report on the run; an empty one if the strategy's code fails. */
 function ofStrategy(run: RunState, strategies: Strategies) {

@@ -13,7 +13,6 @@ export { thinkingAsk } from './asks/thinking.js';
 export { addCapability, addedCapabilities, capabilityOf, declaredCapabilities } from './capabilities/declared.js';
 export { answerScopeText, type CacheQuery, exactAnswerText, isWithoutHistory, planText } from './learning/cache-keys.js';
 export {
-  documentsTag,
   graphContextMs,
   graphJudgementKey,
   graphJudgementMs,
@@ -37,6 +36,7 @@ export {
 } from './learning/lessons.js';
 export { actionOf, capabilitiesOf, fallbackTasks, trivialTask } from './plan-rules.js';
 export { quotedFile } from './prompts/attached.js';
+export { answerWords } from './answer-words/languages.js';
 export { expertPrompts } from './prompts/expert-categories.js';
 export { expertPrompt } from './prompts/expert-prompt.js';
 export { earlierQuestions, searchTextOf } from './prompts/follow-up.js';
@@ -60,6 +60,7 @@ export { QuoteFilter, withoutMarks } from './replies/quoting-marks.js';
 export { unsupported, unsupportedNote } from './replies/support.js';
 export { isAbout, mayBearOn, namesTitle } from './research/about.js';
 export { freshness, freshnessOf, normalisedQuery } from './research/freshness.js';
+export { citedSources, sourceList } from './replies/citations.js';
 export { bestPassages } from './research/passages.js';
 export { canSee, hasImage, withVision } from './vision.js';
 export { complexityOfRequest } from './without-plan.js';

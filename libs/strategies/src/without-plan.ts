@@ -37,7 +37,3 @@ export const lastResort = ({ run }: Seen): Pick<RequestedTask, 'from'> =>
 
 /** Whether a budget ended the run before its first plan, so that only what the model itself knows can answer. */
 export const endsUnplanned = ({ run }: Seen): boolean => run.plan === null && run.ending?.rule === 'D2';
-
-/** What the composer of such a run is told, so that its answer does not claim that anything was looked up. */
-export const notLookedUp = (view: Seen): string | null =>
-  endsUnplanned(view) ? 'Nothing was looked up and no tool was called, because the budget of this run leaves no call for that.' : null;

@@ -21,6 +21,8 @@ describe('blocks of Markdown', () => {
   it('leave out the list of sources that the gateway adds', () => {
     expect(withoutSourceList('It is so [1].\n\nSources:\n[1] A book\n[2] Another')).toBe('It is so [1].');
     expect(withoutSourceList('So [1].\n\nSources:\n[1] A book\n\nNot found: b')).toBe('So [1].\n\nNot found: b');
+    expect(withoutSourceList('是这样 [1]。\n\n来源：\n[1] 一本书')).toBe('是这样 [1]。');
+    expect(withoutSourceList('It is so [1].\n\nAs follows:\nOne [1]')).toBe('It is so [1].\n\nAs follows:\nOne [1]');
     expect(withoutSourceList('Sources: many.')).toBe('Sources: many.');
   });
 });

@@ -28,5 +28,9 @@ function continues(block: readonly string[], line: string): boolean {
   return isList && (/^\s{2,}/.test(line) || listMark.test(line));
 }
 
-/** The answer without the list of sources that the gateway adds for clients without their own. */
-export const withoutSourceList = (text: string): string => text.replace(/\n+Sources:\n(?:\[\d+\][^\n]*(?:\n|$))+/, '\n').trimEnd();
+/**
+ * The answer without the list of sources that stands in it for clients without their own: a short heading, in any language, and lines that
+ * begin with a number in brackets.
+ */
+export const withoutSourceList = (text: string): string =>
+  text.replace(/\n+[^\n[\]]{1,30}[:：]\n(?:\[\d+\][^\n]*(?:\n|$))+/, '\n').trimEnd();

@@ -9,6 +9,7 @@ import {
   ReactFlowProvider,
   useReactFlow,
   useStore,
+  useStoreApi,
 } from '@xyflow/react';
 import { memo, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { counted } from '../components/figures.js';
@@ -91,6 +92,7 @@ function Graph({ run, selected, highlighted, onSelect }: GraphProps) {
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
   const [moved, setMoved] = useState(false);
   const { fitView } = useReactFlow();
+  const store = useStoreApi();
   const room = useStore(({ width, height }) => `${width} ${height}`);
   const planned = useMemo(() => [...run.tasks.values()].filter((task) => task.planned), [run]);
   const isCollapsed = useCallback((epoch: number) => planned.length > mostNodes && !opened.has(epoch), [planned.length, opened]);
@@ -146,7 +148,10 @@ function Graph({ run, selected, highlighted, onSelect }: GraphProps) {
             else onSelect(node.id);
           }}
           onMoveStart={(event) => {
-            if (event) setMoved(true);
+            if (!event) return;
+            // A fit that waits for the next frame would undo what the reader does now.
+            store.setState({ fitViewQueued: false });
+            setMoved(true);
           }}
           nodesDraggable={false}
           nodesConnectable={false}

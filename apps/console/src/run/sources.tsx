@@ -13,6 +13,7 @@ const kinds: Readonly<Record<Source['kind'], string>> = {
   graph: 'knowledge graph',
   collection: 'collection',
   memory: 'earlier run',
+  request: 'sent with the question',
 };
 
 interface SourcesProps {
@@ -62,6 +63,7 @@ export function Sources({ run, record, sources, opened, onOpen, onTask }: Source
                 )}
               </p>
               {source.section && <p className="quiet">{source.section}</p>}
+              {source.kind === 'corpus' && source.document && <p className="quiet">{source.document}</p>}
               {isOpen && (
                 <div className="stack">
                   {passages.map(({ text, taskId }) => (

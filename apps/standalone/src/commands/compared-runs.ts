@@ -38,13 +38,17 @@ export function sideOf(run: RunView): ComparedSide {
     name: `${run.template.id} (${run.id})`,
     outcome: run.outcome ?? `not ended (${run.status})`,
     rule: run.rule,
-    rounds: run.rounds.length,
+    rounds: run.roundsUsed,
     calls: total.calls,
     tokens: total.prompt + total.completion,
     cost: total.cost,
     seconds: run.startedAt === null || run.completedAt === null ? null : (run.completedAt - run.startedAt) / 1_000,
     answer: run.answer,
-    tasks: run.rounds.flatMap(({ tasks }, round) => tasks.map((task) => taskOf(task, round + 1))),
+    // What came before the first plan, such as a look into the memory, belongs to its round.
+    tasks: run.rounds.flatMap(({ tasks }, at, rounds) => {
+      const plans = rounds.slice(0, at + 1).filter(({ planned }) => planned).length;
+      return tasks.map((task) => taskOf(task, Math.max(1, plans)));
+    }),
   };
 }
 

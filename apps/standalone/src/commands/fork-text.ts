@@ -64,7 +64,7 @@ export function forkText(pair: ForkedPair): string {
     ['', `${original.id} (original)`, `${fork.id} (fork)`],
     ['outcome', outcomeOf(original), outcomeOf(fork)],
     ['rule', original.rule ?? '-', fork.rule ?? '-'],
-    ['rounds', String(original.rounds.length), String(fork.rounds.length)],
+    ['rounds', String(original.roundsUsed), String(fork.roundsUsed)],
     ['model calls', spent(original, ({ calls }) => calls), spent(fork, ({ calls }) => calls)],
     ['tokens', spent(original, tokens), spent(fork, tokens)],
     ...(original.usage.total.cost > 0 || fork.usage.total.cost > 0

@@ -52,7 +52,7 @@ async function answered(
 ): Promise<{ readonly side: ComparedSide; readonly code: number }> {
   const { question, terminal } = command;
   terminal.write(`\n${model}\n`);
-  if (/^[^@]+@[^@]+$/.test(model)) return { side: await direct(client, model, question), code: 0 };
+  if (/^.+@[^@]+$/.test(model)) return { side: await direct(client, model, question), code: 0 };
   const { id } = await client.start(model, question, false);
   await followRun(client, id, command);
   const run = await client.run(id);

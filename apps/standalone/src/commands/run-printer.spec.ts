@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { noUsage, type StreamBody, type StreamEntry } from '@conclave/contracts';
 import { RunPrinter } from './run-printer.js';
+import { readable } from './terminal-look.js';
 
 const task = 'run_12345678/0/judge.synthesis';
 const composing: StreamBody = { kind: 'composing', taskId: task, stream: 'live' };
@@ -48,6 +49,25 @@ describe('the terminal view of a run', () => {
     ])
       expect(progress).toContain(words);
     expect(result?.outcome).toBe('completed');
+  });
+
+  it('shows no control characters of others, which a terminal would obey', () => {
+    const { answer, progress } = print(
+      { kind: 'run.started', template: 'conclave', strategy: 'agentic', maxRounds: 4, question: 'q' },
+      { kind: 'replanning', iteration: 1, max: 3, gap: 'the \u001b[2J year\r' },
+      composing,
+      chunk('Hello \u001b]52;c;aGk=\u0007', 0),
+      completed('Hello \u001b]52;c;aGk=\u0007\tworld\u009b2J.\u202e'),
+    );
+    expect(answer).toBe('Hello ]52;c;aGk=\tworld2J.\n');
+    expect(progress).toContain('the [2J year\n');
+    expect(progress).not.toContain('\u001b');
+    const written: string[] = [];
+    const stream = { write: (text: string | Uint8Array) => written.push(String(text)) };
+    readable({ ...stream, isTTY: true }).write('a\u001b[1m\n');
+    readable({ ...stream, isTTY: true }).write(Buffer.from('b\u0007'));
+    readable(stream).write('a\u001b[1m\n');
+    expect(written).toEqual(['a[1m\n', 'b', 'a\u001b[1m\n']);
   });
 
   it('ends with the elapsed time when it is measured', () => {

@@ -1,6 +1,6 @@
 import { parseTaskId, type RunCompletedEntry, type Snapshot, type StreamEntry } from '@conclave/contracts';
 import { outcomeWords, progressText } from '@conclave/service-gateway';
-import { elapsedText, painted, plain, type Paint } from './terminal-look.js';
+import { elapsedText, painted, plain, printable, type Paint } from './terminal-look.js';
 
 interface Out {
   write(text: string): unknown;
@@ -31,7 +31,7 @@ export class RunPrinter {
     progress: Out,
     private readonly look: PrinterLook = {},
   ) {
-    this.progress = { write: (text) => progress.write(painted(text, look.paint ?? plain)) };
+    this.progress = { write: (text) => progress.write(painted(printable(text), look.paint ?? plain)) };
   }
 
   take(entry: StreamEntry | Snapshot): void {
@@ -65,7 +65,7 @@ export class RunPrinter {
   private text(text: string): void {
     if (!this.shown) this.progress.write('\n');
     this.shown += text;
-    this.answer.write(text);
+    this.answer.write(printable(text));
   }
 
   private startAgain(discarded: number): void {

@@ -39,9 +39,27 @@ describe('a wave of a run in the terminal', () => {
       ...{ usage: used, durationMs: 1, failure: null, call },
     };
     const plan = { status: 'done', action: 'Asking for rooms', slots: {}, reasoning: '' };
-    const text = runText({ ...run, rounds: [{ epoch: 0, fallback: false, planUsage: used, plan, tasks: [task] }] });
+    const text = runText({ ...run, rounds: [{ epoch: 0, fallback: false, planned: true, planUsage: used, plan, tasks: [task] }] });
     expect(text).toMatch(/action +Asking for rooms\n/);
     expect(text).toContain('    pms.rooms {"nights":2}\n    -> three rooms\n');
+  });
+});
+
+describe('the sources of a run in the terminal', () => {
+  it('have the numbers that the answer cites', () => {
+    const run = RunView.parse(describeRun(step(null, request, 1, strategyOf)!.next, strategyOf));
+    const source = { kind: 'corpus', url: null } as const;
+    const sources = [
+      { ...source, title: 'Tides', n: 1 },
+      { ...source, title: 'Clocks', n: 6 },
+      { ...source, title: 'Memory' },
+    ];
+    const text = runText({ ...run, answer: 'At noon [6].', sources });
+    expect(text.split('\n').filter((line) => line.startsWith('Source '))).toEqual([
+      'Source    [1] Tides',
+      'Source    [6] Clocks',
+      'Source    Memory',
+    ]);
   });
 });
 

@@ -36,8 +36,8 @@ export function runText(run: RunView): string {
     `${run.id}  ${run.template.id} (${run.template.strategy}, version ${run.template.version})`,
     `Question  ${short(run.question, 400)}`,
     `Status    ${run.status}${run.reason ? `: ${run.reason}` : ''}`,
-    ...run.rounds.flatMap(({ epoch, tasks, fallback, plan }) => [
-      `Round ${epoch}${fallback ? ' (fallback plan)' : ''}`,
+    ...run.rounds.flatMap(({ epoch, tasks, fallback, planned, plan }) => [
+      `Round ${epoch}${fallback ? ' (fallback plan)' : planned ? '' : ' (no plan)'}`,
       ...planLines(plan ?? {}),
       ...tasks.flatMap((task) => [
         `  ${localTask(task.id).padEnd(18)} ${task.capability.padEnd(22)} ${task.status.padEnd(11)} ${task.model ?? ''}${task.failure ? ` ${short(task.failure.message, 80)}` : ''}`,
@@ -47,7 +47,10 @@ export function runText(run: RunView): string {
     ...run.decisions.map(({ epoch, sentence }) => `Decision  round ${epoch}: ${sentence}`),
     ...run.history.filter(({ gap }) => gap).map(({ iteration, gap }) => `Gap       round ${iteration}: ${short(gap, 200)}`),
     ...(run.answer === null ? [] : ['', run.answer, '']),
-    ...run.sources.map(({ title, call, url }, i) => `Source    [${i + 1}] ${title}${call ? ` (${call})` : ''}${url ? ` · ${url}` : ''}`),
+    ...run.sources.map(
+      ({ n, title, call, url }) =>
+        `Source    ${n === undefined ? '' : `[${n}] `}${title}${call ? ` (${call})` : ''}${url ? ` · ${url}` : ''}`,
+    ),
     `Usage     ${usageText(run.usage.total)}${inFlight(run.usage.openCalls)}`,
     ...(recordedMore(run.usage) ? [`Recorded  ${usageText(run.usage.recorded)}, including calls that the run did not wait for`] : []),
   ];
@@ -70,7 +73,7 @@ const callLines = (call: TaskView['call']): readonly string[] =>
     : [];
 
 const usageText = ({ calls, prompt, completion, cost, estimated }: Usage): string =>
-  `${calls} calls, ${prompt} prompt and ${completion} completion tokens${estimated ? ' (estimated)' : ''}${cost > 0 ? `, cost ${cost.toFixed(4)}` : ''}`;
+  `${calls} ${calls === 1 ? 'call' : 'calls'}, ${prompt} prompt and ${completion} completion tokens${estimated ? ' (estimated)' : ''}${cost > 0 ? `, cost ${cost.toFixed(4)}` : ''}`;
 
 const inFlight = (calls: number): string =>
   calls === 0 ? '' : `; ${calls} ${calls === 1 ? 'call was' : 'calls were'} in flight when it ended`;

@@ -2,6 +2,14 @@ import { styleText } from 'node:util';
 
 type Style = Parameters<typeof styleText>[0];
 
+interface Out {
+  write(text: string): unknown;
+}
+
+interface BinaryOut {
+  write(text: string | Uint8Array): unknown;
+}
+
 /** Colours a text, or returns it unchanged. */
 export type Paint = (style: Style, text: string) => string;
 
@@ -16,6 +24,19 @@ export function paintFor(isTerminal: boolean, { NO_COLOR, FORCE_COLOR, TERM }: R
   if (FORCE_COLOR !== undefined) return FORCE_COLOR === '0' || FORCE_COLOR === 'false' ? plain : coloured;
   return isTerminal && !NO_COLOR && TERM !== 'dumb' ? coloured : plain;
 }
+
+/** Control characters except line ends and tabs, and characters that reverse the order of others. */
+const controls = /[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/gu;
+
+/**
+ * A text of others as a terminal may show it. Otherwise a question, a document or a model could clear the screen, rewrite what stands there
+ * or fill the clipboard.
+ */
+export const printable = (text: string): string => text.replace(controls, '');
+
+/** An output of which a terminal gets only printable text; a file or another program gets every character. */
+export const readable = <T extends BinaryOut & { readonly isTTY?: boolean }>(stream: T): BinaryOut =>
+  stream.isTTY ? { write: (text) => stream.write(printable(typeof text === 'string' ? text : Buffer.from(text).toString())) } : stream;
 
 /** Styles of progress lines by their first sign. */
 const styles: readonly (readonly [RegExp, Style])[] = [
@@ -50,10 +71,6 @@ const waitingText = (ms: number): string => `${frames[Math.floor(ms / 100) % fra
 
 /** Moves to the first column and clears the line. */
 export const cleared = '\r\u001b[2K';
-
-interface Out {
-  write(text: string): unknown;
-}
 
 /**
  * The last line of a terminal, which shows the elapsed time. Output through `beneath` removes it first; it stays hidden after text

@@ -14,9 +14,12 @@ import {
   type ShownIn,
 } from '@conclave/calls';
 import {
+  answerWords,
+  citedSources,
   expertPrompt,
   QuoteFilter,
   readExpert,
+  sourceList,
   sureFrom,
   unsupported,
   unsupportedNote,
@@ -68,10 +71,14 @@ export const expertCapability =
       async ({ reply, attempt, model, replayed }) => {
         const answer = withoutMarks(reply.content, own);
         const read = readExpert(answer);
-        // A final answer also says which of its citations match no given fact.
+        // A final answer names what it cites, and says which of its citations match nothing. It knows no other facts than documents of the request.
         const isAnswer = isLive || (input.final === true && read.confidence >= sureFrom);
-        const isChecked = isAnswer && input.evidence.length === 0 && !wantsJson({ parameters: input.parameters ?? {} });
-        const note = isChecked ? unsupportedNote(unsupported(answer, [], own)) : '';
+        const isChecked =
+          isAnswer && input.evidence.every(({ source }) => source.kind === 'request') && !wantsJson({ parameters: input.parameters ?? {} });
+        const words = answerWords(input.language);
+        const note = isChecked
+          ? sourceList(citedSources(answer, input.evidence), words) + unsupportedNote(unsupported(answer, input.evidence, own), words)
+          : '';
         if (isLive) {
           if (replayed) show(reply.content, attempt);
           const { text, quotes } = shownIn(attempt);

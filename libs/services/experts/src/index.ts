@@ -5,6 +5,7 @@ export { searchCollections } from './collection-search.js';
 export { searchHits } from './further-search.js';
 export { cacheKey } from './research-memory.js';
 export { researchCapability, type ResearchOptions } from './research.capability.js';
+export { factsFromCache } from './subtopic.capability.js';
 export { mathCapability } from './math.capability.js';
 export type { TenantCache } from './tenant-cache.js';
 export { graphCapability, type FactLookup } from './graph.capability.js';

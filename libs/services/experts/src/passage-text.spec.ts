@@ -13,6 +13,7 @@ describe('the text of a passage', () => {
 
   it.each([
     ['Harbours', 'Harbours / Ice', 'Harbours\n## Ice\n\nIt freezes.', 'Ice:\nIt freezes.'],
+    ['Harbours', 'Harbours / Ice', 'Ice\nIt freezes.', 'Ice:\nIt freezes.'],
     ['Harbours', 'Harbours / Ice', '# Harbours\n\n## Ice\n\nIt freezes.', 'Ice:\nIt freezes.'],
     ['Harbours', 'Harbours / Ice', 'Harbours / Ice\nIt melts.', 'Ice:\nIt melts.'],
     ['Harbours', 'Harbours / Who clears it?', 'Harbours\n## Who clears it?\n\n    nobody', 'Who clears it?\n    nobody'],

@@ -17,13 +17,16 @@ function isOf(line: string, section: string): boolean {
 }
 
 /** A heading as Markdown writes it, with `#` before it or underlined, and the blank lines after it. */
-const heading = /^ {0,3}(?:#{1,6}[ \t]+(.*?)[ \t#]*|(\S.*?)[ \t]*(?:\r\n?|\n) {0,3}(?:=+|-{2,})[ \t]*)(?:$|(?:\r\n?|\n)(?:[ \t]*[\r\n])*)/;
+const heading = /^ {0,3}(?:#{1,6}[ \t]([^\r\n]*)|(\S[^\r\n]*)(?:\r\n?|\n) {0,3}(?:=+|-{2,})[ \t]*)(?:$|(?:\r\n?|\n)(?:[ \t]*[\r\n])*)/;
+const closingMarks = /(?<![ \t#])[ \t#]+$/;
+/** The words of a heading that was found, without its marks. */
+const titleOf = ([, marked, underlined]: RegExpExecArray): string => (marked?.replace(closingMarks, '') ?? underlined!).trim();
 const endsSentence = /[.!?…:;。！？：；]$/u;
 
 /**
  * Text of a stored chunk with its headings separated: without the title, which is always shown beside it, and with the headings below the title
- * before a colon. Prompts show a passage on one line, where "# Ada Quist" before "Ada Quist was ..." would read as one name, and a search for that
- * name would find the same document again. A chunk that begins with other headings is unchanged.
+ * before a colon. Prompts show a passage on one line, where "# Ada Quist" before "Ada Quist was ..." would read as one name, and a search
+ * for that name would find the same document again. A chunk that begins with other headings is unchanged.
  */
 export function passageText({
   text,
@@ -37,7 +40,7 @@ export function passageText({
 }): string {
   let body = withoutPath(text, section);
   let found = heading.exec(body);
-  while (found && isOf((found[1] ?? found[2])!, section)) {
+  while (found && isOf(titleOf(found), section)) {
     body = body.slice(found[0].length);
     found = heading.exec(body);
   }

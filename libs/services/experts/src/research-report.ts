@@ -29,7 +29,8 @@ export function factsOf({ found, pages, kind }: Findings, { taskId, epoch }: Pic
   const read = new Map(pages.map((outcome) => [outcome.url, outcome.page]));
   return found.hits.flatMap((hit) => {
     const page = hit.url === null ? null : (read.get(hit.url) ?? null);
-    const source = { kind, title: hit.title || page?.title || 'Untitled', url: page?.url ?? hit.url };
+    const file = hit.document === undefined ? {} : { document: hit.document };
+    const source = { kind, title: hit.title || page?.title || 'Untitled', url: page?.url ?? hit.url, ...file };
     const passages = page?.passages ?? [];
     const snippet = flat(hit.snippet);
     const said = snippet === '' || passages.some((passage) => flat(passage).includes(snippet));

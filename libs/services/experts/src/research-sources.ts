@@ -7,7 +7,7 @@ import { reranked } from './reranked.js';
 import { cacheKey, SharedWork } from './research-memory.js';
 import type { TenantCache } from './tenant-cache.js';
 
-const Hits = z.array(z.object({ title: z.string(), url: z.string().nullable(), snippet: z.string() }));
+const Hits = z.array(z.object({ title: z.string(), url: z.string().nullable(), document: z.string().optional(), snippet: z.string() }));
 const Origin = z.enum(['asked', 'cache', 'run']);
 /** Notes on how the hits were found, for readers of the facts. */
 const Notes = z.array(z.string()).default([]);
@@ -186,7 +186,12 @@ function jsonIn(text: string): unknown {
 const line = (text: string): string => visibleText(text).text.replace(/\s+/g, ' ').trim();
 
 function clean(hits: readonly SearchHit[]): z.infer<typeof Hits> {
-  return hits.map(({ title, url, snippet }) => ({ title: firstCharacters(line(title), longestTitle), url, snippet: line(snippet) }));
+  return hits.map(({ title, url, document, snippet }) => ({
+    title: firstCharacters(line(title), longestTitle),
+    url,
+    ...(document === undefined ? {} : { document: line(document) }),
+    snippet: line(snippet),
+  }));
 }
 
 /** Notices about the texts of hits; empty for plain ones. */

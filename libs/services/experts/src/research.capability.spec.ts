@@ -99,6 +99,12 @@ describe('research', () => {
     expect((await researchWorld(cancelled).run(researchTask('copper'))).status).toBe('cancelled');
   });
 
+  it('names the file of a document, and tells files with equal titles apart', async () => {
+    const file = (document: string) => ({ title: 'Changes', url: null, document, snippet: `Of ${document}.` });
+    const done = await researchWorld(new TableSearch(() => [file('a.md'), file('b.md')])).run(researchTask('copper'));
+    expect(done.sources).toEqual(['a.md', 'b.md'].map((document) => ({ kind: 'web', title: 'Changes', url: null, document })));
+  });
+
   it('reads what runs of earlier versions recorded', async () => {
     const world = researchWorld(five());
     const task = researchTask('copper');

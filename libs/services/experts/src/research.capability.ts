@@ -1,6 +1,7 @@
 import { Failure, isOutage, type TaskDispatched, type TaskInput } from '@conclave/contracts';
 import type { Search } from '@conclave/ports';
 import { earlyEnd, recordsOf, type CallEnd, type Calls, type Capability, type ShownIn } from '@conclave/calls';
+import { distinctSources } from './distinct-sources.js';
 import { factsOf, notesOf, resultDetail, resultLine, type Findings, type PageOutcome } from './research-report.js';
 import { FoundHits, ReadPage, ResearchSources, type ResearchOptions } from './research-sources.js';
 
@@ -50,8 +51,7 @@ export function researchCapability(maker: Calls, stream: ShownIn, search: Search
     await show(task, attempt, 1, 'research.result', resultLine(findings), data.detail === 'full' ? resultDetail(findings) : undefined);
     const facts = factsOf(findings, data);
     const output = { kind: 'evidence' as const, facts, notes: notesOf(findings) };
-    const cited = new Map(facts.map(({ source }) => [source.url ?? source.title, source]));
-    return { result: { status: 'ok', output, sources: [...cited.values()], attempt }, records };
+    return { result: { status: 'ok', output, sources: [...distinctSources(facts)], attempt }, records };
   };
 
   async function show(task: TaskDispatched, attempt: number, n: number, code: string, text: string, detail?: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { Failure, isOutage, rootOf, type TaskDispatched } from '@conclave/contracts';
-import type { Caches } from '@conclave/ports';
-import { CitedFacts, documentsTag, freshnessOf, mostFacts, normalisedQuery, runTag, layerTag } from '@conclave/strategies';
+import { documentsTag, type Caches } from '@conclave/ports';
+import { CitedFacts, freshnessOf, mostFacts, normalisedQuery, runTag, layerTag } from '@conclave/strategies';
 import * as z from 'zod';
 import { cacheKey } from './research-memory.js';
 import type { FoundPassages } from './subtopic-passages.js';

@@ -14,16 +14,19 @@ export interface PassageSources {
 /** Journal entry of a sub-topic's search: its passages, and the sources that failed. */
 export const FoundPassages = z.object({
   passages: z.array(
-    z.object({ text: z.string(), kind: z.enum(['collection', 'web', 'corpus']), title: z.string(), url: z.string().nullable() }),
+    z.object({
+      text: z.string(),
+      kind: z.enum(['collection', 'web', 'corpus']),
+      title: z.string(),
+      url: z.string().nullable(),
+      document: z.string().optional(),
+    }),
   ),
   failed: z.array(z.string()),
 });
 export type FoundPassages = z.infer<typeof FoundPassages>;
 
-export const passageOf = ({ text, kind, title, url }: FoundPassages['passages'][number]): Passage => ({
-  text,
-  source: { kind, title, url },
-});
+export const passageOf = ({ text, ...source }: FoundPassages['passages'][number]): Passage => ({ text, source });
 
 /**
  * Passages of all collections and of the search, concurrently. A failed source does not affect the others; if all fail, the first failure is
@@ -41,7 +44,7 @@ export async function passagesFor(
   };
   const fromSearch = async (): Promise<FoundPassages['passages']> => {
     const hits = await search!.query({ query, limit, signal });
-    return hits.map(({ snippet, title, url }) => ({ text: snippet, kind: search!.kind, title, url }));
+    return hits.map(({ snippet, ...where }) => ({ text: snippet, kind: search!.kind, ...where }));
   };
   const sources = [
     ...(vectors && embedder && collections.length > 0 ? [{ name: collections.join(', '), find: fromCollections }] : []),

@@ -1,4 +1,4 @@
-import type { Fact, TaskDispatched, TaskInput } from '@conclave/contracts';
+import type { Fact, Source, TaskDispatched, TaskInput, TaskOutput } from '@conclave/contracts';
 import {
   answerByAsk,
   appendThoughts,
@@ -12,11 +12,24 @@ import {
   type ShownIn,
 } from '@conclave/calls';
 import { factsAsk, type CitedFacts, type Passage } from '@conclave/strategies';
+import { distinctSources } from './distinct-sources.js';
 import type { SubtopicCache } from './subtopic-cache.js';
 import { FoundPassages, passageOf, passagesFor, type PassageSources } from './subtopic-passages.js';
 
 /** Number of the search among the calls of its task: the model's calls come before it. */
 const searchIndex = 999;
+
+const fromCache = 'The facts come from the cache.';
+
+/** What the cache said to a task with this result, for a replay; null if it said nothing. `found` is the recorded reply of its search. */
+export function factsFromCache(found: string, output: TaskOutput | null): CitedFacts | null {
+  if (output?.kind !== 'evidence' || !output.notes?.includes(fromCache)) return null;
+  const sources = FoundPassages.parse(JSON.parse(found)).passages.map((passage) => passageOf(passage).source);
+  return output.facts.map(({ text, source }) => ({ text, passage: sources.findIndex((other) => isSameSource(other, source)) + 1 }));
+}
+
+const isSameSource = (one: Source, other: Source): boolean =>
+  one.kind === other.kind && one.title === other.title && one.url === other.url && one.document === other.document;
 
 /** `subtopic`: searches for one part of a question and extracts what the passages say about it, each fact with its source. */
 export const subtopicCapability =
@@ -59,7 +72,7 @@ export const subtopicCapability =
     if (looked && 'againMs' in looked) return { deferMs: looked.againMs };
     if (looked && 'facts' in looked) {
       await say(1, `${counted(looked.facts.length)} about ${input.topic}, known from an earlier run`);
-      return { result: { attempt, ...evidence(data, passages, looked.facts, [...notes, 'The facts come from the cache.']) }, records };
+      return { result: { attempt, ...evidence(data, passages, looked.facts, [...notes, fromCache]) }, records };
     }
     const performed = await answerByAsk(
       maker,
@@ -109,6 +122,5 @@ function evidence(
     const { source } = passages[passage - 1] ?? {};
     return source ? [{ text, source, taskId, epoch, confidence: null }] : [];
   });
-  const cited = new Map(facts.map(({ source }) => [source.url ?? source.title, source]));
-  return { status: 'ok', output: { kind: 'evidence', facts, notes: [...notes] }, sources: [...cited.values()] };
+  return { status: 'ok', output: { kind: 'evidence', facts, notes: [...notes] }, sources: [...distinctSources(facts)] };
 }

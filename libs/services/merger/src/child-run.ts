@@ -24,8 +24,9 @@ function limitsOf({ template, limits }: Input, { allowance, timeoutS }: TaskDisp
 }
 
 /**
- * `run`: accepts a run as a gateway does, with an id derived from the task's, so that a redelivered task starts no second run. It does not count as
- * an open run, because its parent does. Returns its request; its end is the result of the task, and nothing waits for it here.
+ * `run`: accepts a run as a gateway does, with an id derived from the task's, so that a redelivered task starts no second run. It does not
+ * count as an open run, because its parent does. It gets the documents that the request of its parent quotes. Returns its request; its end
+ * is the result of the task, and nothing waits for it here.
  */
 export async function beginChildRun(
   task: TaskDispatched,
@@ -43,6 +44,8 @@ export async function beginChildRun(
       resultOf(task, 'merger', { status: 'timeout', failure: note('TASK_EXPIRED', 'The task was not started before its deadline.') }),
     ];
   const input = data.input as Input;
+  // Read here, so that they are not in the record of each task, too.
+  const documents = (await state.runs.header(task.runId))?.data.documents;
   const header = makeEvent(
     PlanRequested,
     { id: runId, runId, source: 'merger', time: now, traceparent: traceparentFor({ id: runId, runId }, traceContextOf(traceparent)) },
@@ -57,9 +60,11 @@ export async function beginChildRun(
       origin: 'runs',
       requestedAt: now,
       ...(input.language === undefined ? {} : { language: input.language }),
+      ...(documents === undefined ? {} : { documents }),
       // Only its parent gets the answer.
       caching: null,
       children: input.children,
+      ...(input.unlearned ? { unlearned: input.unlearned } : {}),
       ...(data.detail === 'full' ? { detail: data.detail } : {}),
     },
   );

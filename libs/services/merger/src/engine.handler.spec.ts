@@ -1,8 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
-import { CommandIssued, commandId, Failure, makeEvent, type Event, type PlanRequested, type Template } from '@conclave/contracts';
+import {
+  childRunId,
+  CommandIssued,
+  commandId,
+  Failure,
+  makeEvent,
+  type Event,
+  type PlanRequested,
+  type Template,
+} from '@conclave/contracts';
 import type { RunState } from '@conclave/loop';
 import { type Logger, noProbe, silentLogger } from '@conclave/platform';
 import { encodeEvent, MemoryBlobs, MemoryStores, type StateStore, type Step } from '@conclave/ports';
+import { counting } from '@conclave/ports/suites';
 import { PermitKey } from '@conclave/calls';
 import { EngineHandler } from './engine.handler.js';
 
@@ -113,6 +123,53 @@ describe('the handler of the engine', () => {
     const unknown = { ...command('cancel'), runId: 'run_unknown0' };
     expect(await engine().onInput(unknown)).toEqual({ deferMs: expect.any(Number) });
     await expect(engine(undefined, 70_000).onInput(unknown)).rejects.toThrow('came before its run had begun');
+  });
+
+  describe('of a child run whose task was cancelled', () => {
+    const task = `${runId}/0/t1`;
+    const child = childRunId(task);
+    const request = { ...header, id: child, runId: child, data: { ...header.data, requestedAt: Date.now() } } as PlanRequested;
+    const cancel = makeEvent(
+      CommandIssued,
+      { id: `${task}/cancel`, runId: child, source: 'merger', time: 2 },
+      { seq: 0, actor: 'engine', issuedAt: 2, command: { name: 'cancel', reason: 'why' } },
+    );
+    /** A store in which a step of the parent has flagged the task, and a handler over it. */
+    async function flagged(cancels: readonly string[] = [task]) {
+      const { state } = new MemoryStores().connect('merger');
+      await state.runs.accept({ header, retryKey: null, openLimit: 5 });
+      const change = { ...counting(header)(null, { now: 1, version: 0 })!, cancels };
+      await state.runs.commit(header, () => change);
+      return { state, handler: new EngineHandler(state, noProbe, permitKey, silentLogger) };
+    }
+    const accept = ({ runs }: StateStore) => runs.accept({ header: request, retryKey: null, openLimit: 5 });
+
+    it('does not hold up its group with the cancel of a run that was not accepted', async () => {
+      const { handler } = await flagged();
+      expect(await handler.onInput(cancel)).toEqual([]);
+    });
+
+    it('cancels a run that is accepted after its cancel was dropped, once more if its request is delivered again', async () => {
+      const { state, handler } = await flagged();
+      await handler.onInput(cancel);
+      await accept(state);
+      const begun = (await handler.onInput(request)) as readonly Event[];
+      const again = begun.at(-1) as CommandIssued;
+      expect(again).toMatchObject({ type: 'CommandIssued', runId: child, data: { command: { name: 'cancel' } } });
+      expect(((await handler.onInput(request)) as readonly Event[]).at(-1)?.id).toBe(again.id);
+      expect(again.id).not.toBe(cancel.id);
+      expect(await handler.onInput(again)).toMatchObject([{ type: 'RunCompleted', data: { outcome: 'cancelled' } }, {}, {}]);
+    });
+
+    it('cancels an accepted run at once, and no run whose task still waits for it', async () => {
+      const early = await flagged();
+      await accept(early.state);
+      expect(await early.handler.onInput(cancel)).toMatchObject([{ type: 'RunCompleted', data: { outcome: 'cancelled' } }, {}, {}]);
+      const waiting = await flagged([]);
+      await accept(waiting.state);
+      const begun = (await waiting.handler.onInput(request)) as readonly Event[];
+      expect(begun.map(({ type }) => type)).not.toContain('CommandIssued');
+    });
   });
 
   it('does not count contention for a run as a failure of the record', async () => {

@@ -1,9 +1,20 @@
 import { Controller, Inject } from '@nestjs/common';
 import { Ctx, Payload } from '@nestjs/microservices';
-import { Failure, ownEvent, parentTaskOf, StepRecorded, type CommandIssued, type Event, type PlanRequested } from '@conclave/contracts';
+import {
+  ancestorsOf,
+  CommandIssued,
+  commandId,
+  Failure,
+  makeEvent,
+  ownEvent,
+  parentTaskOf,
+  StepRecorded,
+  type Event,
+  type PlanRequested,
+} from '@conclave/contracts';
 import { NotBegun, recordedFacts, step, type StepResult, type EngineInput, type RunState } from '@conclave/loop';
 import { EventPattern, LOGGER, PROBE, reachedDurably, type DeliveryContext, type Logger, type Probe } from '@conclave/platform';
-import { defer, STATE, type DeadReason, type HandlerOutcome, type StateStore, type Step, type StepTime } from '@conclave/ports';
+import { defer, isDeferred, STATE, type DeadReason, type HandlerOutcome, type StateStore, type Step, type StepTime } from '@conclave/ports';
 import { abortRun, PERMIT_KEY, withPermit, type PermitKey } from '@conclave/calls';
 import { strategyOf } from '@conclave/strategies';
 import { joinedResults } from './joined-results.js';
@@ -14,8 +25,6 @@ import { chainHash, stateHash } from './step-hash.js';
 const conflictMs = 50;
 /** Milliseconds before retrying an input whose run has not begun here. */
 const notBegunMs = 50;
-/** Milliseconds before checking again whether a cancelled child run has begun after all; its calls are refused in the meantime. */
-const unbegunChildMs = 500;
 /** Milliseconds that a record may wait for an unknown run, or for an unknown task of its run. */
 const strayMs = 60_000;
 
@@ -30,8 +39,9 @@ export class EngineHandler {
   ) {}
 
   @EventPattern('PlanRequested', 'PlanCreated', 'ResultReady', 'TimerFired', 'CommandIssued')
-  onInput(@Payload() event: EngineInput, @Ctx() context?: DeliveryContext): Promise<HandlerOutcome> {
-    return this.take(event, context);
+  async onInput(@Payload() event: EngineInput, @Ctx() context?: DeliveryContext): Promise<HandlerOutcome> {
+    const outcome = await this.take(event, context);
+    return isDeferred(outcome) ? outcome : [...outcome, ...(await this.cancelOfUnawaited(event))];
   }
 
   @EventPattern('dead:PlanRequested', 'dead:PlanCreated', 'dead:ResultReady', 'dead:TimerFired')
@@ -56,12 +66,34 @@ export class EngineHandler {
       // Records of a run are delivered one by one: if this one waited, the run's request could wait behind it forever.
       const header = error.what === 'run' ? await this.state.runs.header(event.runId) : null;
       if (header) return this.take(event, context, header);
-      // A child run that was cancelled before it was accepted: the flag of its task keeps it from beginning.
-      const isUnbegunChild = event.type === 'CommandIssued' && event.data.command.name === 'cancel' && parentTaskOf(event.runId) !== null;
-      if ((await this.state.now()) - event.time < strayMs) return defer(isUnbegunChild ? unbegunChildMs : notBegunMs);
-      if (isUnbegunChild) return [];
+      // A child run that was cancelled before it was accepted: usually it never will be. If it is, its request reads the flag of its task.
+      if (event.type === 'CommandIssued' && event.data.command.name === 'cancel' && parentTaskOf(event.runId) !== null) return [];
+      if ((await this.state.now()) - event.time < strayMs) return defer(notBegunMs);
       throw error;
     }
+  }
+
+  /**
+   * The cancel of a child run that has just begun although nothing waits for it any longer; else empty. Its first cancel came before the
+   * run was accepted, and was dropped. The flag is written before that cancel, and read here after the run was accepted: one of the two
+   * always meets the other.
+   */
+  private async cancelOfUnawaited({ type, runId }: EngineInput): Promise<readonly Event[]> {
+    if (type !== 'PlanRequested' || parentTaskOf(runId) === null) return [];
+    if ((await this.state.runs.cancelled(ancestorsOf(runId))).size === 0) return [];
+    const issuedAt = await this.state.now();
+    return [
+      makeEvent(
+        CommandIssued,
+        { id: commandId(runId, 0), runId, source: 'merger', time: issuedAt },
+        {
+          seq: 0,
+          actor: 'engine',
+          issuedAt,
+          command: { name: 'cancel', reason: 'The run that started it no longer waits for it: its task was cancelled before it began.' },
+        },
+      ),
+    ];
   }
 
   private async commitStep(

@@ -59,7 +59,8 @@ export const judgeCapability =
       },
       async (given) => {
         const output = given ?? unreadable;
-        if (output === null) return read.fault === '' ? emptyAnswer(read.reply) : unreadableReply(read.fault);
+        // What is known of an empty reply says more than its fault: a server may have sent only thinking.
+        if (output === null) return read.fault === '' || read.content.trim() === '' ? emptyAnswer(read.reply) : unreadableReply(read.fault);
         if (lines && !given) await tell(read.attempt, 2, lines.codes.response, lines.says(output, input), read.content);
         return result?.(output) ?? { status: 'ok', output };
       },

@@ -1,10 +1,11 @@
 import { promptMarks as marks, type TaskInput, type TaskOutput } from '@conclave/contracts';
 import * as z from 'zod';
+import { answerWords } from '../answer-words/languages.js';
 import { fitted } from '../prompts/fitting.js';
 import { asData, bounded, dataRule, languageLine, sections } from '../prompts/quoting.js';
 import { asked, factsText } from '../prompts/rendering.js';
 import { promptText } from '../prompts/shipped.js';
-import { citedSources, sourceList } from '../replies/citations.js';
+import { citedSources, hasSourceList, sourceList } from '../replies/citations.js';
 import { withoutMarks } from '../replies/quoting-marks.js';
 import type { Ask } from './ask.js';
 import { jsonForm, readJson } from './json-form.js';
@@ -53,7 +54,7 @@ export const criticAsk: Ask<Extract<TaskInput, { kind: 'critic' }>, Extract<Task
     const corrected = answer?.trim() ?? '';
     if (corrected === '') return { faults: ['A corrected answer needs its whole text in "answer".'] };
     const text = withoutMarks(corrected, `${input.question}\n${input.answer}`);
-    const listed = text.includes('\nSources:\n') ? text : text + sourceList(citedSources(text, input.facts));
+    const listed = hasSourceList(text) ? text : text + sourceList(citedSources(text, input.facts), answerWords(input.language));
     return { output: { kind: 'critique', verdict, reasons, text: listed } };
   },
 };

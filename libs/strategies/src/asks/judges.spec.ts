@@ -35,6 +35,36 @@ const critique = readBy(criticAsk, {
   categories: ['health'],
 });
 
+describe('an answer from what the model itself knows', () => {
+  const input = { kind: 'synthesis', question: 'Q', conversation: [], system: null, facts: [], answers: [], failed: [] } as const;
+  const read = (more: object, text: string) =>
+    readBy(synthesisAsk, synthesisAsk.input.parse({ ...input, openGap: null, parameters: {}, startedOn: '2026-01-02', ...more }))(text);
+  const insight = '<SYNTHESIS_INSIGHT>{"summary":"Ada founded it.","entities":["Ada"],"insight_type":"inference"}</SYNTHESIS_INSIGHT>';
+  const why = 'Nothing was found about this in what was looked up.';
+
+  it('says below it why, and teaches nothing', () => {
+    const text = `Ada did.\n\n${why} This answer rests on what the model itself knows.`;
+    expect(read({ unsourced: 'nothing_found' }, `Ada did.${insight}`)).toMatchObject({ output: { text, insight: null } });
+    expect(read({}, `Ada did.${insight}`)).toMatchObject({ output: { text: 'Ada did.', insight: { summary: 'Ada founded it.' } } });
+  });
+
+  it.each(['', ' \n', insight])(
+    'is none if the model wrote nothing (%j), as servers reply that send only thinking: a note alone is no answer',
+    (said) => {
+      expect(read({ unsourced: 'nothing_found' }, said)).toEqual({ faults: ['The reply is empty.'] });
+      const shown = synthesisAsk.show!(
+        synthesisAsk.input.parse({ ...input, openGap: null, parameters: {}, startedOn: '2026-01-02', unsourced: 'nothing_found' }),
+      );
+      expect((shown.push(said) + shown.end()).trim()).toBe('');
+    },
+  );
+
+  it('has no note if the client wants JSON', () => {
+    const wanted = { parameters: { response_format: { type: 'json_object' } } };
+    expect(read({ unsourced: 'nothing_found', ...wanted }, '{"by":"Ada"}')).toMatchObject({ output: { text: '{"by":"Ada"}' } });
+  });
+});
+
 describe('hints of the judge', () => {
   it('reach the tasks they name; others and empty ones are dropped', () => {
     expect(hints('```json\n{"hints":[{"task":"x1","hint":"Be exact."},{"task":"x9","hint":"?"},{"task":"x2","hint":" "}]}\n```')).toEqual({

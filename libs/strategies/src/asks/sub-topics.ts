@@ -1,4 +1,5 @@
 import { promptMarks as marks, type TaskInput } from '@conclave/contracts';
+import type { AnswerWords } from '../answer-words/answer-words.js';
 import type { Cut } from '../prompts/fitting.js';
 import { asData, bounded, oneLine } from '../prompts/quoting.js';
 import { answerLength, type Overrides } from '../prompts/rendering.js';
@@ -26,14 +27,15 @@ export function topicsText({ how, found, empty, failed }: SubTopics, overrides: 
 }
 
 /** The note below an answer about sub-topics without a result; empty if each has one. It says which failed and which found nothing. */
-export function topicsNote(topics: Pick<SubTopics, 'empty' | 'failed'> | undefined): string {
+export function topicsNote(topics: Pick<SubTopics, 'empty' | 'failed'> | undefined, words: AnswerWords): string {
   if (!topics) return '';
   const { empty, failed } = topics;
   const lines = [
     ...failed.map(
-      ({ topic, reason }) => `- ${bounded(oneLine(topic), topicLength)}: the research failed (${bounded(oneLine(reason), reasonLength)})`,
+      ({ topic, reason }) =>
+        `- ${bounded(oneLine(topic), topicLength)}: ${words.researchFailed} (${bounded(oneLine(reason), reasonLength)})`,
     ),
-    ...empty.map((topic) => `- ${bounded(oneLine(topic), topicLength)}: nothing was found`),
+    ...empty.map((topic) => `- ${bounded(oneLine(topic), topicLength)}: ${words.nothingFound}`),
   ];
-  return lines.length === 0 ? '' : `\n\nNot covered:\n${lines.join('\n')}`;
+  return lines.length === 0 ? '' : `\n\n${words.notCovered}\n${lines.join('\n')}`;
 }

@@ -1,5 +1,6 @@
 import { promptMarks as marks, Source, type TaskInput } from '@conclave/contracts';
 import * as z from 'zod';
+import { answerWords } from '../answer-words/languages.js';
 import { fitted, type Cut } from '../prompts/fitting.js';
 import { asData, bounded, dataRule, languageLine, oneLine, sections, todayLine, type PromptMessage } from '../prompts/quoting.js';
 import { answerLabel, answerLength, answersText, factsText, type Overrides } from '../prompts/rendering.js';
@@ -11,6 +12,7 @@ import { QuoteFilter } from '../replies/quoting-marks.js';
 import { unsupported, unsupportedNote, type Unsupported } from '../replies/support.js';
 import type { Ask, TextFilter } from './ask.js';
 import { topicsNote, topicsText } from './sub-topics.js';
+import { unsourcedNote } from '../own-knowledge.js';
 import { inputOf, outputOf } from './task-schemas.js';
 
 type Input = Extract<TaskInput, { kind: 'synthesis' }>;
@@ -34,7 +36,8 @@ export const synthesisAsk: Ask<Input, z.infer<typeof Written>> = {
       output: {
         kind: 'synthesis',
         text,
-        insight,
+        // What the model only believes is not learned.
+        insight: input.unsourced === undefined ? insight : null,
         insightRejected: rejected,
         cutShort: said.cutShort,
         ...(answer.beyond.length > 0 ? { unsupported: [...answer.beyond] } : {}),
@@ -72,10 +75,15 @@ class AnswerText implements TextFilter {
     const rest = this.write(this.citations ? this.citations.push(last) + this.citations.end() : last);
     this.block = block;
     this.cited = citedSources(this.written, this.input.facts);
-    if (wantsJson(this.input)) return rest;
+    // Notes alone are no answer: a model that sent only its thinking has failed.
+    if (wantsJson(this.input) || this.written.trim() === '') return rest;
     this.beyond = unsupported(this.written, this.input.facts, this.input.question);
+    const { topics, unsourced, language } = this.input;
+    const words = answerWords(language);
     const blankAtEnd = Math.min(2, this.written.length - this.written.trimEnd().length);
-    return rest + (sourceList(this.cited) + unsupportedNote(this.beyond) + topicsNote(this.input.topics)).slice(blankAtEnd);
+    const notes =
+      sourceList(this.cited, words) + unsupportedNote(this.beyond, words) + topicsNote(topics, words) + unsourcedNote(unsourced, words);
+    return rest + notes.slice(blankAtEnd);
   }
 
   private write(text: string): string {

@@ -51,7 +51,7 @@ function lastAnswer(view: CommitteeView, reason: string): Draft | null {
   const { draft, unwritten } = view.own;
   const known = (draft?.epoch === view.run.epoch ? draft : null) ?? (unwritten === null ? fastAnswer(view) : null);
   if (known) return unreviewed(view, known);
-  const answer = ledgerAnswer(view, reason);
+  const answer = ledgerAnswer(view, reason, unwritten);
   // The answer was being written when something else ended the run.
   const cut = unwritten === null && view.run.ending && view.run.ending.reason !== reason ? reason : unwritten;
   return answer && { ...unreviewed(view, answer), ...(cut ? { unwritten: cut } : {}) };

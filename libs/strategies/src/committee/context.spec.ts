@@ -293,5 +293,8 @@ describe('the answer without a model', () => {
       'What was found so far:\n- I think C.\n- A is B. [1]\n\nStill open: the year\n\nWhy it stopped: The time is over.\n\nSources:\n[1] about A is B. — http://x/a',
     );
     expect(draft.sources).toEqual([{ kind: 'corpus', title: 'about A is B.', url: 'http://x/a', n: 1 }]);
+    expect(ledgerAnswer(runWith({ facts: [fact('A is B.')], gap: 'das Jahr', language: 'de' }), 'The time is over.')!.text).toBe(
+      'Bisher gefunden:\n- A is B. [1]\n\nNoch offen: das Jahr\n\nWarum hier Schluss ist: The time is over.\n\nQuellen:\n[1] about A is B.',
+    );
   });
 });

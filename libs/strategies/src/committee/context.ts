@@ -19,6 +19,8 @@ const answersInPrompt = 16;
 const findingsInPrompt = 12;
 
 const rank: Readonly<Record<Fact['source']['kind'], number>> = {
+  // Before all others, so that they keep the numbers under which the client knows them.
+  request: -1,
   tool: 0,
   graph: 1,
   memory: 1,
@@ -39,6 +41,8 @@ function mostTrusted(facts: readonly Fact[]): Fact[] {
 }
 
 export const known = (view: CommitteeView): readonly Fact[] => currentFacts(view.run.memory);
+/** Documents that the request quotes, in the order of their numbers. */
+export const quoted = (view: CommitteeView): readonly Fact[] => known(view).filter(({ source }) => source.kind === 'request');
 export const sourced = (view: CommitteeView): readonly Fact[] => known(view).filter((fact) => fact.source.kind !== 'expert');
 
 /** Input of a planned task. Experts get the results of the tasks they need first, then findings of earlier rounds, latest first. */
@@ -54,7 +58,7 @@ function expertInput(view: CommitteeView, task: TaskState): TaskInputDraft {
   const needed = new Set(spec.needs.map((need) => `${view.run.runId}/${view.run.epoch}/${need}`));
   const now = known(view).filter((fact) => needed.has(fact.taskId));
   const before = known(view)
-    .filter((fact) => fact.epoch < view.run.epoch || fact.taskId === clientToolsRef(view.run.runId))
+    .filter((fact) => fact.source.kind !== 'request' && (fact.epoch < view.run.epoch || fact.taskId === clientToolsRef(view.run.runId)))
     .reverse();
   const previous = task.again === undefined ? null : (view.run.tasks[task.again]?.result?.text ?? null);
   const trivial = view.own.complexity === 'trivial';
@@ -68,7 +72,7 @@ function expertInput(view: CommitteeView, task: TaskState): TaskInputDraft {
     conversation: view.run.request.conversation,
     system: view.run.request.system,
     prompt: view.template.prompts?.[`expert.${category}`] ?? profileOf(view.template, category)?.prompt ?? '',
-    evidence: [...now, ...before].slice(0, factsInPrompt),
+    evidence: [...quoted(view), ...now, ...before].slice(0, factsInPrompt),
     hints: task.hints ?? null,
     previous,
     // Experts without vision get only the text of files: a model that accepts no images refuses the whole call.

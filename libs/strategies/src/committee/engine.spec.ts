@@ -125,7 +125,8 @@ describe('the engine', () => {
       run.planned(epoch, [research('r1', `query number ${'abc'[epoch]} about ${'xyz'[epoch]}`)]);
       run.failed('r1');
     }
-    expect(run.completed()).toMatchObject({ outcome: 'failed', reasonCode: 'empty_ledger' });
+    run.composed('A did, I think.');
+    expect(run.completed()).toMatchObject({ outcome: 'stuck', answer: 'A did, I think.' });
     expect(run.state!.decisions.at(-1)!.rule).toBe('D4');
   });
 
@@ -135,6 +136,7 @@ describe('the engine', () => {
     run.planned(0, [research('r1', 'a query')]);
     run.result('r1', { status: 'error', failure: { code: 'PROVIDER_UNREACHABLE', message: 'gone', retriable: true } });
     run.planFailed(1);
+    run.result('judge.synthesis', { status: 'error', failure: { code: 'PROVIDER_UNREACHABLE', message: 'gone', retriable: true } });
     expect(run.completed()!.reason).toBe('The planner gave no further plan: gone. Nothing was found to answer from.');
   });
 
@@ -166,6 +168,10 @@ describe('the engine', () => {
     run.failed('judge.synthesis');
     expect(run.completed()).toMatchObject({ outcome: 'completed', reasonCode: 'composer_failed' });
     expect(run.completed()!['answer']).toContain('A founded it.');
+    // Its reader sees that no model wrote it, and why.
+    expect(run.completed()!['answer']).toContain(
+      'The answer could not be written by a model (broken); it was put together from the findings.',
+    );
   });
 
   it.each([

@@ -4,7 +4,7 @@ import { criticInput, gapInput, hintsInput, scoreInput, synthesisInput, thinking
 import { failureText, type Own } from './own.js';
 import { reviewed, reviewedCategories } from './review.js';
 import { givenUp, pairsOf, unsureOf } from './stages.js';
-import { notLookedUp } from '../without-plan.js';
+import { fromOwnKnowledge, unsourced } from '../own-knowledge.js';
 
 /** Without a verdict the fallback is COMPLETE; the reason says so, and the answer counts as unassessed. */
 const gap: AskedJudge<Own> = {
@@ -47,8 +47,10 @@ const thinking: AskedJudge<Own> = {
 const synthesis: AskedJudge<Own> = {
   question: synthesisQuestion,
   task: 'Write the answer',
-  input: (view) =>
-    synthesisInput(view, notLookedUp(view) ?? (view.run.ending && view.run.ending.outcome !== 'completed' ? view.run.gap || null : null)),
+  input: (view) => ({
+    ...synthesisInput(view, view.run.ending && view.run.ending.outcome !== 'completed' ? view.run.gap || null : null),
+    ...fromOwnKnowledge(unsourced(view)),
+  }),
   take: (own, verdict, { run }, ref) => {
     const { result } = verdict;
     if (result?.output?.kind === 'synthesis') {

@@ -1,5 +1,6 @@
 import type { Draft, EarlierResult, PlannedTask } from '@conclave/contracts';
-import { isExpert, tasksOf } from '@conclave/loop';
+import { isExpert, tasksOf, unwrittenReason } from '@conclave/loop';
+import { answerWords } from '../answer-words/languages.js';
 import { bounded } from '../prompts/quoting.js';
 import { numbered } from '../replies/citations.js';
 import { known, sourced } from './context.js';
@@ -38,22 +39,28 @@ function findings(view: CommitteeView, epoch: number): string {
   return bounded(inRound.map((fact) => bounded(fact.text.replace(/\s+/g, ' '), 300)).join('\n'), 2_000);
 }
 
-/** The answer without a model: known facts with sources, what stays open, and why the run stopped. */
-export function ledgerAnswer(view: CommitteeView, reason: string): Draft | null {
+/**
+ * The answer without a model: known facts with sources, what stays open, why the run stopped, and the failure of the call that was to write
+ * it.
+ */
+export function ledgerAnswer(view: CommitteeView, reason: string, unwritten: string | null = null): Draft | null {
   const experts = known(view)
     .filter((fact) => fact.source.kind === 'expert')
     .slice(-3);
-  const facts = sourced(view).slice(-10);
+  const facts = sourced(view)
+    .filter(({ source }) => source.kind !== 'request')
+    .slice(-10);
   if (experts.length + facts.length === 0) return null;
   const lines = [
     ...experts.map((fact) => `- ${bounded(fact.text, 400)}`),
     ...facts.map((fact, index) => `- ${bounded(fact.text.replace(/\s+/g, ' '), 400)} [${index + 1}]`),
   ];
-  const { sources, list } = numbered(facts);
+  const words = answerWords(view.run.request.language);
+  const { sources, list } = numbered(facts, words);
   const text = [
-    `What was found so far:\n${lines.join('\n')}`,
-    view.run.gap ? `Still open: ${view.run.gap}` : null,
-    `Why it stopped: ${reason}`,
+    `${words.found}\n${lines.join('\n')}`,
+    view.run.gap ? `${words.stillOpen} ${view.run.gap}` : null,
+    `${words.whyStopped} ${unwritten ? unwrittenReason(reason, unwritten) : reason}`,
     sources.length > 0 ? list : null,
   ];
   return { text: text.filter(Boolean).join('\n\n'), sources, insight: null, cutShort: false, epoch: view.run.epoch };

@@ -1,15 +1,11 @@
 import type { Draft, Review, SafetyTopic } from '@conclave/contracts';
 import { isExpert, type Verdict } from '@conclave/loop';
-import { endsUnplanned, complexityOfRequest } from '../without-plan.js';
+import { answerWords } from '../answer-words/languages.js';
+import { complexityOfRequest } from '../without-plan.js';
 import { categoryOf, wantsFormat, type CommitteeView, type Own } from './own.js';
 
 /** Longest answer, in characters, that is not reviewed. */
 const shortAnswer = 100;
-
-const sentences = {
-  not_reviewed: 'This answer touches a topic where it should have been reviewed; it was not reviewed.',
-  unparsable: 'This answer was given to a review whose verdict could not be read.',
-} as const;
 
 /** Category whose review covers a topic; `null` if any review does. */
 const categoryOfTopic: Readonly<Record<SafetyTopic, string | null>> = { medicine: 'medical_consult', law: 'legal_advisor', danger: null };
@@ -23,7 +19,7 @@ export function reviewedCategories({ run, own, template }: CommitteeView): reado
   if (reviewed.size === 0) return [];
   const asked = Object.values(run.tasks).filter((task) => isExpert(task.spec.capability));
   // No plan has named the topics of a run that ended before its first.
-  const topics = endsUnplanned({ run }) ? complexityOfRequest(run.request).safety : own.safety;
+  const topics = run.plan === null ? [...own.safety, ...complexityOfRequest(run.request).safety] : own.safety;
   const shown = topics.map((topic) => categoryOfTopic[topic] ?? topic);
   return [...new Set([...asked.map(categoryOf), ...shown])].filter((category) => reviewed.has(category) || category === 'danger');
 }
@@ -38,7 +34,7 @@ export const reviewOf = (view: CommitteeView, answer: Draft | null): Review =>
 
 /** An answer delivered without a verdict, with a note if one was due. */
 export const unreviewed = (view: CommitteeView, answer: Draft): Draft =>
-  view.own.review === null && needsReview(view, answer) ? remarked(view, answer, sentences.not_reviewed) : answer;
+  view.own.review === null && needsReview(view, answer) ? remarked(view, answer, 'notReviewed') : answer;
 
 /** Applies the verdict to the answer. */
 export function reviewed(own: Own, verdict: Verdict, view: CommitteeView): Own {
@@ -47,8 +43,8 @@ export function reviewed(own: Own, verdict: Verdict, view: CommitteeView): Own {
   if (!critique) return { ...own, draft: unreviewed(view, answer), review: 'not_reviewed' };
   const review = critique.verdict;
   if (review === 'corrected' && critique.text) return { ...own, draft: { ...answer, text: critique.text, insight: null }, review };
-  return { ...own, draft: review === 'unparsable' ? remarked(view, answer, sentences.unparsable) : answer, review };
+  return { ...own, draft: review === 'unparsable' ? remarked(view, answer, 'verdictUnread') : answer, review };
 }
 
-const remarked = (view: CommitteeView, answer: Draft, sentence: string): Draft =>
-  wantsFormat(view) ? answer : { ...answer, text: `${answer.text}\n\n${sentence}` };
+const remarked = (view: CommitteeView, answer: Draft, what: 'notReviewed' | 'verdictUnread'): Draft =>
+  wantsFormat(view) ? answer : { ...answer, text: `${answer.text}\n\n${answerWords(view.run.request.language)[what]}` };

@@ -1,10 +1,12 @@
 import type { Draft } from '@conclave/contracts';
 import { isExpert, isJudge, lacksPlan, tasksOf, type Move, type TaskState } from '@conclave/loop';
+import { quoted } from './context.js';
 import { againOf } from './experts.js';
 import { categoryOf, confidenceOf, heard, heardNow, sureFrom, wantsFormat, type CommitteeView as View, type Own } from './own.js';
 import { needsReview, reviewedCategories } from './review.js';
 import { takePlaces } from './superseding.js';
-import { endsUnplanned } from '../without-plan.js';
+import { unsourced } from '../own-knowledge.js';
+import { citedSources } from '../replies/citations.js';
 
 /** How a round is assessed: not at all, on the evidence before writing, or on a written draft. */
 export const modeOf = ({ run, own, template }: View): 'none' | 'evidence' | 'answer' =>
@@ -56,12 +58,12 @@ export function fastAnswer(view: View): Draft | null {
   return failed || confidenceOf(only) < sureFrom || wantsFormat(view) ? null : draftOf(view, only);
 }
 
-const draftOf = ({ run }: View, { result }: TaskState): Draft => ({
+const draftOf = (view: View, { result }: TaskState): Draft => ({
   text: result!.text,
-  sources: [],
+  sources: citedSources(result!.text, quoted(view)).map(({ n, source }) => ({ ...source, n })),
   insight: null,
   cutShort: result!.cutShort,
-  epoch: run.epoch,
+  epoch: view.run.epoch,
 });
 
 const note = (data: Partial<Own>, code?: Extract<Move, { do: 'note' }>['code'], text = ''): Move => ({
@@ -142,7 +144,7 @@ const thinking: Stage = {
 
 /** Writes the answer: the single sure expert's, or a synthesis. */
 const write: Stage = {
-  wanted: (view) => isUnwritten(view) && (knows(view) || fastAnswer(view) !== null || endsUnplanned(view)),
+  wanted: (view) => isUnwritten(view) && (knows(view) || fastAnswer(view) !== null || unsourced(view) !== null),
   ask: (view) => {
     const draft = fastAnswer(view);
     const trivial = view.own.complexity === 'trivial';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { childRunId, type TaskDispatched, type Template } from '@conclave/contracts';
-import { oneCall, runId, Scenario, template } from '../testing/scenario.js';
+import { childRunId, type PlanRequested, type TaskDispatched, type Template } from '@conclave/contracts';
+import { research, oneCall, runId, Scenario, template } from '../testing/scenario.js';
 import { topicTask } from './topics.js';
 
 const law = { name: 'law', description: 'Statutes' };
@@ -98,10 +98,24 @@ describe('decompose', () => {
     expect(run.dispatched()).toEqual(['0/t1']);
   });
 
-  it('fails if nothing was found at all, without a call for the answer', () => {
+  it('answers from what the model knows if nothing was found at all, and is not complete', () => {
     const run = began();
     run.planned(0, topics('trains', 'ferries'), oneCall, content());
     run.found('t1');
+    run.found('t2');
+    const why = 'Nothing was found about this in what was looked up.';
+    expect(inputOf(run, 'judge.synthesis')).toMatchObject({ facts: [], openGap: why, unsourced: 'nothing_found' });
+    run.composed('Trains are faster, I think.');
+    expect(run.completed()).toMatchObject({
+      ...{ outcome: 'limit_reached', rule: 'D6', answer: 'Trains are faster, I think.' },
+      reason: expect.stringContaining('Nothing was found about any sub-topic.'),
+    });
+  });
+
+  it('fails if no model replied about any sub-topic, without another call', () => {
+    const run = began();
+    run.planned(0, topics('trains', 'ferries'), oneCall, content());
+    run.failed('t1');
     run.failed('t2');
     expect(run.completed()).toMatchObject({ outcome: 'failed', reasonCode: 'empty_ledger', answer: null, failure: { message: 'broken' } });
     expect(run.dispatched()).not.toContain('0/judge.synthesis');
@@ -116,7 +130,9 @@ describe('decompose', () => {
     expect(run.completed()).toMatchObject({
       outcome: 'completed',
       reasonCode: 'composer_failed',
-      answer: 'trains:\n- Trains cost 12. [1]\n\nSources:\n[1] doc\n\nNot covered:\n- ferries: the research failed (broken)',
+      answer: expect.stringMatching(
+        /^trains:\n- Trains cost 12\. \[1\]\n\nWhy it stopped: .+ could not be written by a model \(broken\).+\n\nSources:\n\[1\] doc\n\nNot covered:\n- ferries: the research failed \(broken\)$/,
+      ),
     });
   });
 
@@ -169,6 +185,26 @@ describe('decompose', () => {
       });
       return run;
     };
+
+    it('lets them teach nothing if it was given documents that are for its request alone', () => {
+      const child = template({ id: 'child' });
+      const marked = (documents?: PlanRequested['data']['documents']): unknown => {
+        const run = new Scenario({ strategy: 'decompose', options: { child: 'child' } });
+        run.requested({}, { children: { child }, ...(documents ? { documents } : {}) });
+        run.planned(0, topics('trains', 'ferries'), oneCall, content());
+        const [begun] = run.outputs.filter(({ type }) => type === 'TaskDispatched') as TaskDispatched[];
+        return begun!.data.input;
+      };
+      expect(marked()).not.toHaveProperty('unlearned');
+      expect(marked([{ title: 'a', url: null, text: 'Bea earns 91.' }])).toMatchObject({ kind: 'run', unlearned: true });
+      const own = new Scenario({ strategy: 'single-pass', max_agentic_rounds: 0 });
+      own.requested({}, { unlearned: true });
+      own.planned(0, [research('r1', 'trains')]);
+      own.found('r1', 'Trains cost 12.');
+      own.composed('Trains cost 12 [1].');
+      expect(own.completed()).toMatchObject({ insight: null, caching: null, learning: { graph: 'off' } });
+      expect(own.completed()).not.toHaveProperty('remember');
+    });
 
     it('continues if its children sent more tokens than its context guard allows', () => {
       const run = afterChild(5_000);

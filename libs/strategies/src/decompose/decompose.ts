@@ -7,7 +7,9 @@ import {
   type TaskInputDraft,
   type RequestedTask,
 } from '@conclave/contracts';
-import { currentFacts, type Move, type NoPlan, type TaskState, type View } from '@conclave/loop';
+import { currentFacts, type Move, type NoPlan, type TaskState, unwrittenReason, type View } from '@conclave/loop';
+import type { Unsourced } from '../answer-words/answer-words.js';
+import { answerWords } from '../answer-words/languages.js';
 import type { AskedJudge, AskingStrategy } from '../asks/asked-judge.js';
 import { synthesisQuestion } from '../asks/questions.js';
 import { topicsNote, type SubTopics } from '../asks/sub-topics.js';
@@ -15,11 +17,14 @@ import { asAsked, languageAsked } from '../prompts/as-asked.js';
 import { questionInFull } from '../prompts/follow-up.js';
 import { bounded, oneLine } from '../prompts/quoting.js';
 import { normalisedQuery } from '../research/freshness.js';
+import { fromOwnKnowledge, unsourced } from '../own-knowledge.js';
 import { sourceList } from '../replies/citations.js';
 import { collectionsIn, DecomposeOptions, optionsOf, topicFaults, TopicsContent, topicTask, type TopicsAsked } from './topics.js';
 import { topicsAsk } from './topics-ask.js';
 import { subTopicsOf } from './topic-results.js';
 import { lastResort, ownPlan } from '../without-plan.js';
+
+const nothingFound = 'Nothing was found about any sub-topic.';
 
 /** Model calls that a run needs after its plan: a sub-topic, and the answer. */
 const keeps = 2;
@@ -104,6 +109,11 @@ function taskInput(view: TopicsView, _ref: string, { spec }: TaskState): TaskInp
   };
 }
 
+const hasFound = ({ run }: Pick<TopicsView, 'run'>): boolean => subTopicsOf(run, 'merge').found.length > 0;
+
+/** Why no sub-topic has a result, if the answer is then written from what the model knows. A child run may answer without a fact. */
+const foundNothing = (view: TopicsView): Unsourced | null => (hasFound(view) ? null : unsourced(view));
+
 /** Writes the answer from what was found about each sub-topic. */
 const synthesis: AskedJudge<Own> = {
   question: synthesisQuestion,
@@ -123,6 +133,7 @@ const synthesis: AskedJudge<Own> = {
       topics: subTopicsOf(view.run, view.own.how),
       parameters: answer,
       ...asAsked(view.run.request),
+      ...fromOwnKnowledge(foundNothing(view)),
     };
   },
   take: (own, { result, why, ...verdict }, { run }, ref) => {
@@ -145,17 +156,19 @@ const doing: Readonly<Record<Synthesis, string>> = {
 const answered = ({ found, empty, failed }: SubTopics): string =>
   `${found.length} of ${found.length + empty.length + failed.length} sub-topics were answered`;
 
-/** The answer without a model: what was found about each sub-topic. */
-function foundAnswer({ run, own }: TopicsView): Draft | null {
+/** The answer without a model: what was found about each sub-topic, and the failure of the call that was to write it. */
+function foundAnswer({ run, own }: TopicsView, reason: string): Draft | null {
   const topics = subTopicsOf(run, own.how);
   const facts = currentFacts(run.memory);
   if (topics.found.length === 0) return null;
+  const words = answerWords(run.request.language);
   const parts = topics.found.map(({ topic, facts: numbers, answer }) => {
     const lines = numbers.map((n) => `- ${bounded(oneLine(facts[n - 1]!.text), 400)} [${n}]`);
     return `${bounded(oneLine(topic), 200)}:\n${[...(answer === undefined ? [] : [bounded(answer, 2_000)]), ...lines].join('\n')}`;
   });
   const sources = topics.found.flatMap(({ facts: numbers }) => numbers.map((n) => ({ n, source: facts[n - 1]!.source })));
-  const text = `${parts.join('\n\n')}${sourceList(sources)}${topicsNote(topics)}`;
+  const why = own.unwritten ? `\n\n${words.whyStopped} ${unwrittenReason(reason, own.unwritten)}` : '';
+  const text = `${parts.join('\n\n')}${why}${sourceList(sources, words)}${topicsNote(topics, words)}`;
   return {
     text,
     sources: sources.map(({ n, source }) => ({ ...source, n })),
@@ -173,7 +186,7 @@ export const decompose: AskingStrategy<Own> = {
   options: DecomposeOptions,
   startsRuns: ({ child }) => (typeof child === 'string' ? [child] : []),
   readsNoAttachments: true,
-  limits: () => ({ rounds: 1, adjusts: 0, stuck: 3, stall: null, end: 'completed' }),
+  limits: (view) => ({ rounds: 1, adjusts: 0, stuck: 3, stall: null, end: hasFound(view) ? 'completed' : 'limit_reached' }),
   planAsk: topicsAsk,
   planner: {
     keeps,
@@ -199,7 +212,7 @@ export const decompose: AskingStrategy<Own> = {
   next: (view): readonly Move[] => {
     const { run, own } = view;
     if (run.ending === null) {
-      if (run.plan) return [{ do: 'decide', reading: { by: 'rounds' } }];
+      if (run.plan) return [{ do: 'decide', reading: { by: 'rounds', ...(hasFound(view) ? {} : { open: nothingFound }) } }];
       return [{ do: 'note', stage: 'decomposing', text: 'Splits the question into sub-topics' }, { do: 'plan' }];
     }
     const topics = subTopicsOf(run, own.how);
@@ -208,13 +221,13 @@ export const decompose: AskingStrategy<Own> = {
         { do: 'note', stage: 'done', text: answered(topics) },
         { do: 'say', draft: own.draft },
       ];
-    if (own.unwritten !== null || topics.found.length === 0) return [];
+    if (own.unwritten !== null || (topics.found.length === 0 && foundNothing(view) === null)) return [];
     return [
       { do: 'note', stage: 'synthesizing', text: doing[own.how] },
       { do: 'judge', name: 'synthesis', from: 'reserve', stream: 'live', composes: true },
     ];
   },
-  lastAnswer: (view) => view.own.draft ?? foundAnswer(view),
+  lastAnswer: (view, reason) => view.own.draft ?? foundAnswer(view, reason),
   summary: ({ run }, tasks) => ({
     planSummary: bounded(tasks.map(({ task }) => task).join('; '), 400),
     findings: bounded(

@@ -1,5 +1,6 @@
 import type { Synthesis } from '@conclave/contracts';
 import { currentFacts, factIdentity, isJudge, type RunState } from '@conclave/loop';
+import { withoutSourceList } from '../replies/citations.js';
 import type { SubTopics } from '../asks/sub-topics.js';
 
 /** The sub-topics of a run by their outcome: found, empty or failed. Facts are numbered from 1 in the order of the ledger. */
@@ -26,7 +27,6 @@ export function subTopicsOf(run: RunState, how: Synthesis): SubTopics {
 
 /** An answer of a child run without its source list and numbers: the facts have other numbers in the ledger of its parent. */
 const withoutCitations = (text: string): string =>
-  text
-    .split(/\n\nSources:\n/)[0]!
-    .replace(/\s*\[\d{1,3}(?:\s*,\s*\d{1,3})*\]/g, '')
+  withoutSourceList(text)
+    .replace(/(?<!\s)\s*\[\d{1,3}(?:\s*,\s*\d{1,3})*\]/g, '')
     .trim();

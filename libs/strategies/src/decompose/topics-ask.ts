@@ -3,6 +3,7 @@ import * as z from 'zod';
 import type { Ask } from '../asks/ask.js';
 import type { PlanAsked, PlanSaid } from '../asks/asked-judge.js';
 import { formNaming } from '../asks/json-form.js';
+import { quotedIn } from '../prompts/attached.js';
 import { fitted, type Cut } from '../prompts/fitting.js';
 import { asData, bounded, dataRule, languageLine, oneLine, sections, transcript, type PromptMessage } from '../prompts/quoting.js';
 import { asked as messages } from '../prompts/rendering.js';
@@ -41,7 +42,7 @@ export const topicsAsk: Ask<PlanAsked, PlanSaid> = {
 };
 
 function render(
-  { template, system, goal, language }: PlanAsked['request'],
+  { template, system, goal, language, documents }: PlanAsked['request'],
   { most, collections }: TopicsAsked,
   cut: Cut,
 ): readonly PromptMessage[] {
@@ -56,6 +57,7 @@ function render(
       cut.conversation.length > 0 ? `${marks.conversation}\n${asData(transcript(cut.conversation))}` : null,
       system ? `The client's system message, for context:\n${asData(bounded(system, 2_000))}` : null,
       `${marks.question} ${goal}`,
+      quotedIn(documents),
       languageLine(language, goal, 'plan'),
     ),
   );

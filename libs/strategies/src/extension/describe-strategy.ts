@@ -10,6 +10,7 @@ import { currentResults, ledgerAnswer, roundSummary } from '../committee/ledger.
 import { failureText, initialOwn, type CommitteeView } from '../committee/own.js';
 import { dedupe } from '../plan-rules.js';
 import { guarded } from './guarded.js';
+import { knowing, orKnowing } from './knowing.js';
 import { madeAs } from './made.js';
 import { unknownMembers } from './members.js';
 import { checkNeeds, type OwnPlan, type WrittenDraft, type WrittenMove } from './moves.js';
@@ -89,6 +90,7 @@ function faultsOf(description: StrategyDescription<never>): readonly string[] {
     faults.push('has a `planner` whose `keeps` is no whole number of model calls');
   if (typeof judges !== 'object' || judges === null) return [...faults, 'has `judges` that are not an object'];
   for (const [name, judge] of Object.entries(judges as Record<string, Record<string, unknown> | null>)) {
+    if (name === knowing) faults.push(`has the judge "${name}", a name that is taken`);
     if (!/^[A-Za-z][A-Za-z0-9_-]{0,23}$/.test(name))
       faults.push(`has the judge "${name}": a name has up to 24 letters, digits, "_" and "-"`);
     for (const part of ['input', 'take'])
@@ -148,7 +150,7 @@ export function describeStrategy<Own>(description: StrategyDescription<Own>): As
     },
     lastAnswer: (view, reason) => {
       const { draft, unwritten } = (view.own ?? {}) as Written;
-      const found = draft ?? ledgerAnswer(plain(view), reason);
+      const found = draft ?? ledgerAnswer(plain(view), reason, unwritten);
       return found && !draft && unwritten ? { ...found, unwritten } : found;
     },
     summary: (view, tasks) => roundSummary(plain(view), tasks),
@@ -156,5 +158,7 @@ export function describeStrategy<Own>(description: StrategyDescription<Own>): As
     onDecided: (_view, then) => (then === 'adjust' || then === 'ask_model' ? [{ do: 'plan' }] : []),
   };
   // The checks of `guarded` also read the short forms of moves, plans and answers.
-  return madeAs('strategy', guarded({ ...usual, ...rest, id, next } as unknown as AskingStrategy<Own>));
+  const strategy = guarded({ ...usual, ...rest, id, next } as unknown as AskingStrategy<Own>);
+  // A strategy that writes its last answer itself decides what a run without findings ends with.
+  return madeAs('strategy', rest.lastAnswer ? strategy : orKnowing(strategy));
 }

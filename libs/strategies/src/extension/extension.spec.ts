@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import * as z from 'zod';
-import type { PlanRequested } from '@conclave/contracts';
+import { noUsage, type PlanRequested } from '@conclave/contracts';
 import { research, Scenario, template } from '../testing/scenario.js';
 import { anyRoom } from '../asks/ask.js';
 import { describeCapability } from './describe-capability.js';
 import { describePlanAsk, describeQuestion } from './describe-question.js';
-import { describeStrategy, writer, type Written } from './describe-strategy.js';
+import { describeStrategy, writer, type StrategyDescription, type Written } from './describe-strategy.js';
 
 const once = describeStrategy<Written>({
   id: 'once',
@@ -47,6 +47,50 @@ describe('a strategy with only the required members', () => {
     run.planned(0, [{ ...research('r', 'first'), capability: 'divination' }]);
     run.failed('judge.write');
     expect(run.completed()).toMatchObject({ outcome: 'failed' });
+  });
+});
+
+describe('a strategy whose run finds nothing', () => {
+  const looking = (more: object = {}): Scenario => {
+    const strategy = describeStrategy<object>({
+      id: 'looking',
+      next: ({ run }) => (run.ending ? [] : run.plan === null ? [{ do: 'plan' }] : [{ do: 'decide', reading: { by: 'rounds' } }]),
+      ...more,
+    });
+    const run = new Scenario({ strategy: 'looking' }, strategy);
+    run.requested();
+    run.planned(0, [research('r', 'first')]);
+    run.found('r');
+    return run;
+  };
+
+  it('is answered by one call, which is told so', () => {
+    const run = looking();
+    const asked = run.outputs.findLast(({ type }) => type === 'TaskDispatched')!.data as { input: object; stream: string };
+    expect(asked).toMatchObject({ stream: 'live', input: { kind: 'synthesis', facts: [], unsourced: expect.any(String) } });
+    run.composed('It is so, I think.', 'judge.knowledge');
+    expect(run.completed()).toMatchObject({ outcome: 'limit_reached', answer: 'It is so, I think.' });
+    expect(run.dispatched()).toEqual(['0/r', '0/judge.knowledge']);
+  });
+
+  it('fails if no model writes, and if the strategy says itself that it has no last answer', () => {
+    const run = looking();
+    run.failed('judge.knowledge');
+    expect(run.completed()).toMatchObject({ outcome: 'failed', failure: { code: 'PROVIDER_FAILED' } });
+    expect(looking({ lastAnswer: () => null }).completed()).toMatchObject({ outcome: 'failed', reasonCode: 'empty_ledger' });
+  });
+
+  it('fails if its own code failed, whose author has to see that', () => {
+    const next = ({ run }: { run: { ending: unknown } }) => (run.ending ? [] : [{ do: 'plan' }]);
+    const run = new Scenario({ strategy: 'looking' }, describeStrategy<object>({ id: 'looking', next } as StrategyDescription<object>));
+    run.requested();
+    const failure = { code: 'STRATEGY_FAILED' as const, message: 'It failed in `planner.ask`.', retriable: false };
+    run.planned(0, [], noUsage, { failure });
+    expect(run.completed()).toMatchObject({ outcome: 'failed', failure });
+  });
+
+  it('cannot have a judge of its own with the name of that call', () => {
+    expect(() => looking({ judges: { knowledge: writer } })).toThrow('has the judge "knowledge", a name that is taken');
   });
 });
 

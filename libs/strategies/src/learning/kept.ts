@@ -9,8 +9,6 @@ export type KeptAnswer = z.infer<typeof KeptAnswer>;
 export const runTag = (runId: string): string => `run:${runId}`;
 /** Tag of everything in one layer of a tenant's caches, so that it can be emptied. */
 export const layerTag = (layer: CacheLayerName): string => `layer:${layer}`;
-/** Tag of every cached answer of a tenant: changed documents may change the answers. */
-export const documentsTag = 'documents';
 /** Key of a run's answer in the semantic cache. */
 export const semanticKey = (runId: string): string => `semantic/${runId}`;
 

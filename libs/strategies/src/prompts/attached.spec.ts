@@ -79,3 +79,25 @@ describe('the prompt of the planner', () => {
     expect(said([file], ['general', 'vision'])).not.toContain('expert.vision first');
   });
 });
+
+describe('a system message', () => {
+  const filler = 'The office is closed on Sundays. '.repeat(400);
+  const system = `Be brief. ${filler}\n\nThe daily allowance for each day of travel is 58 EUR.\n\n${filler}`;
+  const shown = (message: string): string =>
+    expertPrompt({
+      ...expert,
+      category: 'general',
+      goal: 'What is the daily allowance?',
+      task: 'Say it.',
+      system: message,
+      attachments: [],
+    })[1]!.content as string;
+
+  it('reaches an expert with its beginning and the passages about the question', () => {
+    const prompt = shown(system);
+    expect(prompt).toContain('Be brief.');
+    expect(prompt).toContain('The daily allowance for each day of travel is 58 EUR.');
+    expect(prompt.length).toBeLessThan(10_000);
+    expect(shown('Be brief.')).toContain('Be brief.\nDATA>>>');
+  });
+});

@@ -1,4 +1,4 @@
-import type { AttachedReference, Attachment } from '@conclave/contracts';
+import { promptMarks as marks, type AttachedReference, type Attachment, type QuotedDocument } from '@conclave/contracts';
 import { bestPassages, pageExcerpt } from '../research/passages.js';
 import { asData, bounded, oneLine } from './quoting.js';
 
@@ -25,8 +25,36 @@ export const namesOf = (attachments: readonly Attachment[]): string =>
 
 const nameText = (name: string): string => oneLine(bounded(name, 80)).replaceAll('"', "'");
 
+/** Characters of each quoted document that a planner sees, and of all of them. */
+const [quotedExcerpt, quotedExcerpts] = [600, 6_000];
+
+/** Shows a planner how the documents begin that the request quotes; null if it quotes none. */
+export function quotedIn(documents: readonly QuotedDocument[] = []): string | null {
+  if (documents.length === 0) return null;
+  const length = Math.min(quotedExcerpt, Math.floor(quotedExcerpts / documents.length));
+  const lines = documents.map(
+    ({ title, text }, index) => `[${index + 1}] ${oneLine(bounded(title, 80))}: ${bounded(oneLine(text), length)}`,
+  );
+  return `${marks.quoted} Whoever answers gets them whole: plan no search for what they say. They begin with:\n${asData(lines.join('\n'))}`;
+}
+
 /** Marks an omission between two pieces of a text. */
 const gap = '[…]';
+
+/** Characters of the client's system message that an expert sees, and of its beginning, which is always shown. */
+const [systemLength, systemBeginning] = [8_000, 2_000];
+
+/**
+ * A system message for an expert that does not write the answer: its beginning, and the passages most relevant to the question, because
+ * many front ends put what they found into it.
+ */
+export function systemExcerpt(system: string, query: string, scale: number): string {
+  const room = Math.max(systemBeginning, Math.round(systemLength * scale));
+  if (system.length <= room) return system;
+  const begins = system.slice(0, systemBeginning);
+  const passages = bestPassages(query, system.slice(systemBeginning), Math.max(0, room - systemBeginning - 2 * gap.length));
+  return [begins, gap, ...passages].join('\n');
+}
 
 /** The text of a file as quoted data: all of it, or its beginning and the passages most relevant to the question. */
 export function quotedFile({ name, room, query }: Extract<AttachedReference, { kind: 'file' }>, text: string): string {

@@ -1,5 +1,5 @@
 import { promptMarks as marks } from '@conclave/contracts';
-import { filesLength, namesOf, referencesTo } from './attached.js';
+import { filesLength, namesOf, referencesTo, systemExcerpt } from './attached.js';
 import { fitted, type Cut } from './fitting.js';
 import {
   asData,
@@ -31,7 +31,9 @@ function renderExpert(input: Input<'expert'>, cut: Cut, overrides: Overrides): r
   const { attachments = [] } = input;
   const user = sections(
     !final && cut.conversation.length > 0 ? `${marks.conversation}\n${asData(transcript(cut.conversation))}` : null,
-    !final && input.system ? `The client's system message, for context:\n${asData(bounded(input.system, 2_000))}` : null,
+    !final && input.system
+      ? `The client's system message, for context:\n${asData(systemExcerpt(input.system, `${input.goal}\n${input.task}`, cut.scale))}`
+      : null,
     `${marks.question} ${input.goal}`,
     `${marks.task} ${input.task}`,
     input.evidence.length > 0 ? `${marks.evidence}\n${asData(numberedFacts(input.evidence, factLengths(cut.scale)))}` : null,

@@ -5,7 +5,7 @@ import type * as z from 'zod';
 import { capabilityOf } from '../capabilities/declared.js';
 import { capabilitiesOf, mostExperts } from '../plan-rules.js';
 import { canSee, hasImage } from '../vision.js';
-import { namesOf } from './attached.js';
+import { namesOf, quotedIn } from './attached.js';
 import { fitted, type Cut } from './fitting.js';
 import {
   asData,
@@ -82,6 +82,7 @@ function render(request: PlannerRequest, gap: GapDetected['data'] | null, cut: C
     request.system ? `The client's system message, for context:\n${asData(bounded(request.system, 2_000))}` : null,
     `${marks.question} ${request.goal}`,
     attachedTo(request),
+    quotedIn(request.documents),
     gap?.memory.searchQuestion ? `The question in full words: ${oneLine(bounded(gap.memory.searchQuestion, 500))}` : null,
     gap ? `Budget left: ${gap.left.model_calls} model calls, ${gap.left.tokens} tokens, ${gap.left.wall_time_s} seconds.` : null,
     languageLine(request.language, request.goal, 'plan'),
@@ -111,7 +112,7 @@ function iterationBlock(gap: GapDetected['data'], capabilities: readonly string[
   const sources = Object.entries(fetching).flatMap(([name, by]) => (by.some((one) => capabilities.includes(one)) ? [name] : []));
   const findings = numberedFacts(
     latestFirst(currentFacts(gap.memory)).slice(0, mostFacts),
-    factLengths(scale, { text: 500, toolResult: 2_000 }),
+    factLengths(scale, { text: 500, toolResult: 2_000, quoted: 2_000 }),
   );
   const tried = gap.memory.tried.map(
     ({ argument, error }) =>

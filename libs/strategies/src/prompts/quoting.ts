@@ -61,20 +61,40 @@ export interface FactLengths {
   readonly text: number;
   /** The result of a tool is one fact, however long it is; documents and pages come as several. */
   readonly toolResult: number;
+  /** A document of the request is one fact, too, and no search finds more of it. */
+  readonly quoted: number;
 }
 
-/** Lengths in a prompt whose long parts are cut to `scale`. Results of tools shrink first, so that they fit where passages do. */
-export const factLengths = (scale: number, whole: FactLengths = { text: 900, toolResult: 4_000 }): FactLengths => ({
+/**
+ * Lengths in a prompt whose long parts are cut to `scale`. Results of tools and quoted documents shrink first, so that they fit where
+ * passages do.
+ */
+export const factLengths = (scale: number, whole: FactLengths = { text: 900, toolResult: 4_000, quoted: 24_000 }): FactLengths => ({
   text: Math.round(whole.text * scale),
   toolResult: Math.round(whole.toolResult * scale ** 2),
+  quoted: Math.round(whole.quoted * scale ** 2),
 });
 
-/** `[n] text — title <url or ->`, numbered from 1 in the order given. */
-export const numberedFacts = (facts: readonly Fact[], { text, toolResult } = factLengths(1)): string =>
+/** What ends a line, for a model, besides a line feed. */
+const lineEnds = /\r\n?|[\v\f\u0085\u2028\u2029]/g;
+
+/** A document keeps its lines, without which code and tables mean little; they are indented, and none begins like a numbered fact. */
+const keepingLines = (text: string): string =>
+  text
+    .trim()
+    .replace(lineEnds, '\n')
+    .replace(/(?<![^\S\n])[^\S\n]+$/gm, '')
+    .replace(/\n{3,}/g, '\n\n')
+    .replace(/\n(?!\n)([^\S\n]*)(\[(?=\d))?/g, (_, blanks: string, mark?: string) => `\n  ${blanks}${mark ? '· [' : ''}`);
+
+/** `[n] text — title <url or ->`, numbered from 1 in the order given. Only a document of the request keeps its lines. */
+export const numberedFacts = (facts: readonly Fact[], { text, ...longer } = factLengths(1)): string =>
   facts
     .map(({ text: said, source }, index) => {
-      const shown = bounded(oneLine(said), source.kind === 'tool' ? toolResult : text);
-      return `[${index + 1}] ${shown} — ${titleOf(source)} <${source.url ?? '-'}>`;
+      const isQuoted = source.kind === 'request';
+      const most = isQuoted ? longer.quoted : source.kind === 'tool' ? longer.toolResult : text;
+      const shown = bounded(isQuoted ? keepingLines(said) : oneLine(said), most);
+      return `[${index + 1}] ${shown} — ${titleOf(source)} <${oneLine(source.url ?? '-')}>`;
     })
     .join('\n');
 

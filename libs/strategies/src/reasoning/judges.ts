@@ -7,7 +7,7 @@ import { askedText } from '../prompts/call-text.js';
 import { compressQuestion, decideQuestion, evaluateQuestion, prepareQuestion } from './asks.js';
 import { offeredBy, optionsOf } from './options.js';
 import { currentStep, doneOf, lastStep, mayAsk, proposing, roundOf, seenBy, stepTasks, type Own, type ReasoningView } from './own.js';
-import { endsUnplanned, notLookedUp } from '../without-plan.js';
+import { fromOwnKnowledge, unsourced } from '../own-knowledge.js';
 import { stepLine } from './render.js';
 import { meanOf, qualityOf, trendOf } from './rubric.js';
 import {
@@ -152,15 +152,16 @@ const synthesis: AskedJudge<Own> = {
       facts: [...currentFacts(run.memory)],
       answers: [],
       // Before the first plan, what was known before the run is all there is.
-      thinking: own.memory || (endsUnplanned(view) && own.prior.join('\n')) || null,
+      thinking: own.memory || (run.plan === null && own.prior.join('\n')) || null,
       failed: stepTasks(view).flatMap(([, { spec, result }]) =>
         result?.failure && result.status !== 'cancelled'
           ? [{ capability: spec.tool ?? spec.capability, task: askedText({ ...spec, query: null }), reason: result.failure.message }]
           : [],
       ),
-      openGap: notLookedUp(view) ?? (run.ending && run.ending.outcome !== 'completed' ? run.gap || null : null),
+      openGap: run.ending && run.ending.outcome !== 'completed' ? run.gap || null : null,
       parameters: answer,
       ...asAsked(run.request),
+      ...fromOwnKnowledge(unsourced(view)),
     };
   },
   take: (own, verdict, { run }, ref) => {

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import type { Ask } from '../asks/ask.js';
 import type { PlanAsked, PlanSaid } from '../asks/asked-judge.js';
 import { formNaming } from '../asks/json-form.js';
+import { quotedIn } from '../prompts/attached.js';
 import { fitted } from '../prompts/fitting.js';
 import { asData, sections, transcript } from '../prompts/quoting.js';
 import { doneText, listText, phase } from './render.js';
@@ -46,6 +47,7 @@ export const reasoningPlanAsk: Ask<PlanAsked, PlanSaid> = {
         { ...input, before: [] },
         cut.conversation.length > 0 ? `${marks.conversation}\n${asData(transcript(cut.conversation))}` : null,
         request.system ? `The client's system message, for context:\n${asData(request.system.slice(0, 2_000))}` : null,
+        quotedIn(request.documents),
         `${marks.capabilities}\n${input.offered.map(({ name, about }) => `- ${name}: ${about}`).join('\n') || 'none'}`,
         listText('Known before the run:', input.prior),
         doneText(input.done, Math.round(300 * cut.scale)),

@@ -1,5 +1,7 @@
 import { ReasoningOptions, type Draft, type RequestedTask } from '@conclave/contracts';
-import { currentFacts, type Command, type Move } from '@conclave/loop';
+import { currentFacts, type Command, type Move, unwrittenReason } from '@conclave/loop';
+import type { AnswerWords } from '../answer-words/answer-words.js';
+import { answerWords } from '../answer-words/languages.js';
 import type { AskingStrategy } from '../asks/asked-judge.js';
 import { inputOfTask } from '../capabilities/declared.js';
 import { actionOf } from '../plan-rules.js';
@@ -29,7 +31,7 @@ import { readingOf } from './reading.js';
 import { stepLine } from './render.js';
 import { stepFaults } from './replies.js';
 import { qualityOf } from './rubric.js';
-import { endsUnplanned } from '../without-plan.js';
+import { unsourced } from '../own-knowledge.js';
 import { longestMemory, PlanContent, type PlanInput, type Prepared } from './values.js';
 
 /** Rounds without a new fact after which another plan is made. */
@@ -150,20 +152,23 @@ function overrideOf(
 }
 
 /** Without a fact, the working memory is what the model itself makes of the question; null if it is empty, too. */
-function fromMemory(memory: string, epoch: number, unwritten: string | null, reason: string): Draft | null {
+function fromMemory({ own: { memory, unwritten }, run }: ReasoningView, words: AnswerWords, reason: string): Draft | null {
   if (memory.trim() === '') return null;
-  const text = `${memory.trim()}\n\nNo step has confirmed this. Why it stopped: ${reason}`;
-  return { text, sources: [], insight: null, cutShort: false, epoch, unwritten: unwritten ?? '' };
+  const text = `${memory.trim()}\n\n${words.unconfirmed} ${words.whyStopped} ${unwritten ? unwrittenReason(reason, unwritten) : reason}`;
+  return { text, sources: [], insight: null, cutShort: false, epoch: run.epoch, unwritten: unwritten ?? '' };
 }
 
 /** The answer without a model: what was found, and why the run stopped. */
-function lastAnswer({ own, run }: ReasoningView, reason: string): Draft | null {
+function lastAnswer(view: ReasoningView, reason: string): Draft | null {
+  const { own, run } = view;
   if (own.draft) return own.draft;
   const facts = currentFacts(run.memory).slice(-10);
-  if (facts.length === 0) return fromMemory(own.memory, run.epoch, own.unwritten, reason);
+  const words = answerWords(run.request.language);
+  if (facts.length === 0) return fromMemory(view, words, reason);
   const lines = facts.map(({ text }, index) => `- ${bounded(oneLine(text), 400)} [${index + 1}]`);
-  const { sources, list } = numbered(facts);
-  const text = [`What was found so far:\n${lines.join('\n')}`, `Why it stopped: ${reason}`, list].join('\n\n');
+  const { sources, list } = numbered(facts, words);
+  const why = own.unwritten ? unwrittenReason(reason, own.unwritten) : reason;
+  const text = [`${words.found}\n${lines.join('\n')}`, `${words.whyStopped} ${why}`, list].join('\n\n');
   return { text, sources, insight: null, cutShort: false, epoch: run.epoch, unwritten: own.unwritten ?? '' };
 }
 
@@ -265,7 +270,9 @@ export const reasoning: AskingStrategy<Own> = {
     if (run.ending) {
       if (own.draft) return [{ do: 'say', draft: own.draft }];
       // Without a fact, the working memory may hold the answer all the same.
-      const mayWrite = own.unwritten === null && (run.memory.facts.length > 0 || own.memory.trim() !== '' || endsUnplanned(view));
+      const knows = run.memory.facts.length > 0 || own.memory.trim() !== '';
+      // A goal that the planner calls out of reach ends at once.
+      const mayWrite = own.unwritten === null && (knows || (own.impossible === null && unsourced(view) !== null));
       return mayWrite ? [{ do: 'judge', name: 'synthesis', from: 'reserve', stream: 'live', composes: true }] : [];
     }
     const changes = recorded(view);

@@ -78,7 +78,7 @@ function verdictIn(text: string, isField: boolean): Sufficiency['quality'] | nul
   return found.size === 1 ? [...found][0]! : null;
 }
 
-const isNone = (text: string): boolean => /^\W*(?:none|nothing|nichts|null|n\/a|no|-|aspect\s*\d?)?\W*$/iu.test(text);
+const isNone = (text: string): boolean => /^\W*(?:(?:none|nothing|nichts|null|n\/a|no|aspect\s{0,9}\d?)(?!\w)\W*)?$/iu.test(text);
 
 /** The texts of the first list of an object that is named `missing...` or `gap`; null without one. */
 function listNamed(value: unknown): readonly string[] | null {
@@ -99,7 +99,7 @@ export function readSufficiency(reply: string): ParsedReply<Sufficiency> {
   const named = given('quality');
   const quality = verdictIn(named ?? (reply.trim().length <= longestBare ? reply : ''), named !== undefined);
   if (quality === null) return { faults: ['"quality" must be "sufficient", "partial" or "insufficient".'] };
-  const said = listNamed(value) ?? (given('missing') ?? '').split(/\s*;\s*|\n/);
+  const said = listNamed(value) ?? (given('missing') ?? '').split(/[;\n]/);
   const missing = said
     .map((aspect) => aspect.replace(/\s+/g, ' ').trim())
     .filter((aspect) => !isNone(aspect))

@@ -82,7 +82,7 @@ function saidIn(reply: string, passages: FactsAsked['passages']): readonly Said[
   const lines = reply.split('\n').flatMap((line): Said[] => {
     const text = line.replace(/^[\s>*•#-]+(?:\d{1,2}[.)]\s+)?|^\s*\d{1,2}[.)]\s+/u, '');
     const passage = numberIn(/\[(\d{1,3})\]/.exec(text)?.[1]);
-    const fact = text.replace(/\s*\[\d{1,3}(?:\s*,\s*\d{1,3})*\]/g, '').trim();
+    const fact = text.replace(/(?<!\s)\s*\[\d{1,3}(?:\s*,\s*\d{1,3})*\]/g, '').trim();
     return passage === null || fact === '' ? [] : [{ text: fact, passage }];
   });
   if (lines.length > 0) return lines;
@@ -109,7 +109,7 @@ const numberIn = (value: unknown): number | null => {
 function saidBy(entry: unknown, passages: FactsAsked['passages']): readonly Said[] {
   if (typeof entry === 'string') {
     const passage = numberIn(/\[(\d{1,3})\]/.exec(entry)?.[1]);
-    return [{ text: entry.replace(/\s*\[\d{1,3}\]/g, ''), passage }];
+    return [{ text: entry.replace(/(?<!\s)\s*\[\d{1,3}\]/g, ''), passage }];
   }
   if (!isObject(entry)) return [];
   const text = textIn(entry);

@@ -4,6 +4,7 @@ import type { AnyQuestion, AskedJudge, JudgeQuestion } from '../asks/asked-judge
 import { synthesisQuestion } from '../asks/questions.js';
 import { synthesisInput } from '../committee/context.js';
 import { failureText, initialOwn as committeeOwn } from '../committee/own.js';
+import { fromOwnKnowledge, unsourced } from '../own-knowledge.js';
 import { assessAsk } from './assess-ask.js';
 import { factsAsk } from './facts-ask.js';
 import { bestPassages, missingIn, type Own, type RagView } from './own.js';
@@ -90,7 +91,9 @@ const synthesis: AskedJudge<Own> = {
     const open = run.ending && run.ending.outcome !== 'completed' ? run.gap || missingIn(view) : null;
     const input = synthesisInput({ ...view, own: committeeOwn }, open);
     // In ledger order, as when the verdict was requested.
-    return input.kind === 'synthesis' ? { ...input, facts: [...currentFacts(run.memory)], onlyKnown: true } : input;
+    if (input.kind !== 'synthesis') return input;
+    const facts = [...currentFacts(run.memory)];
+    return { ...input, facts, onlyKnown: true, ...fromOwnKnowledge(unsourced(view)) };
   },
   take: (own, { result, why, ...verdict }, { run }, ref) => {
     if (result?.output?.kind !== 'synthesis')

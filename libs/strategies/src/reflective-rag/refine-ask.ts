@@ -57,7 +57,7 @@ function readQuery(reply: string, { tried }: RefineAsked): ParsedReply<string> {
 }
 
 const label =
-  /^[\s>*_#"'`•-]*(?:(?:the\s+)?(?:new|next|refined|search|neue|nächste)?[\s_-]*(?:search\s+)?(?:query|suchanfrage|anfrage))[\s*_"'`]*[:=]\s*/iu;
+  /^[\s>*_#"'`•-]*(?:(?:the\s{1,9})?(?:new|next|refined|search|neue|nächste)?[\s_-]{0,9}(?:search\s{1,9})?(?:query|suchanfrage|anfrage))[\s*_"'`]*[:=]\s*/iu;
 
 function queryIn(reply: string): string {
   const value = jsonIn(reply);
@@ -74,9 +74,9 @@ function queryIn(reply: string): string {
   const after = labelled < 0 ? '' : lines[labelled]!.replace(label, '');
   if (labelled >= 0) return bare(after.trim() === '' ? (lines[labelled + 1] ?? '') : after);
   // An introduction ends with a colon; the query follows.
-  const intro = lines.findIndex((line) => /:\s*$/.test(line));
+  const intro = lines.findIndex((line) => line.trimEnd().endsWith(':'));
   return bare(lines[intro + 1] ?? lines[0] ?? '');
 }
 
 /** The text without surrounding quotes, emphasis and list marks. */
-const bare = (text: string): string => oneLine(text.replace(/^[\s"'`*_>„“«•-]+|[\s"'`*_”“»]+$/gu, ''));
+const bare = (text: string): string => oneLine(text.replace(/^[\s"'`*_>„“«•-]+|(?<![\s"'`*_”“»])[\s"'`*_”“»]+$/gu, ''));

@@ -247,14 +247,34 @@ describe('reflective-rag', () => {
     expect(run.facts.filter(({ kind }) => kind === 'TaskRefused')).toHaveLength(1);
   });
 
-  it('is stuck after three passes in which every search failed', () => {
+  it('is stuck after three passes in which every search failed, and answers from what the model knows', () => {
     const run = begun({ options: { max_rounds: 9 } });
     for (let epoch = 0; epoch < 3; epoch += 1) {
       routed(run, epoch, { query: ['amber', 'birch', 'cedar'][epoch]! });
       run.failed('c1-law');
       if (epoch < 2) refined(run, ['birch', 'cedar'][epoch]!);
     }
-    expect(run.completed()).toMatchObject({ outcome: 'failed', rule: 'D4', answer: null });
+    const why = 'What was looked up or called for this answer failed.';
+    expect(inputOf<'synthesis'>(run, 'judge.synthesis')).toMatchObject({ facts: [], openGap: why, unsourced: 'all_failed' });
+    run.composed('Ada did, I think.');
+    expect(run.completed()).toMatchObject({ outcome: 'stuck', rule: 'D4', answer: 'Ada did, I think.' });
+  });
+
+  it('fails if no search finds anything and no model writes', () => {
+    const run = begun({ options: { max_rounds: 1 } });
+    routed(run, 0);
+    run.found('c1-law');
+    run.failed('judge.synthesis');
+    expect(run.completed()).toMatchObject({ outcome: 'failed', reasonCode: 'empty_ledger', answer: null });
+    expect(run.dispatched().filter((id) => id.endsWith('judge.synthesis'))).toHaveLength(1);
+  });
+
+  it('has an answer from what the model knows reviewed on a topic on which a wrong answer does harm', () => {
+    const run = begun({ options: { max_rounds: 1 }, critic: { categories: ['medical_consult'] } });
+    routed(run, 0, {}, ['medicine']);
+    run.found('c1-law');
+    run.composed(`Ask a doctor. ${'word '.repeat(40)}`);
+    expect(run.dispatched().at(-1)).toBe('0/judge.critic');
   });
 
   it('continues with what one collection has if another one fails, and the composer knows it', () => {
@@ -273,7 +293,7 @@ describe('reflective-rag', () => {
     assessed(run, 'partial', 'the year');
     run.failed('judge.synthesis');
     expect(run.completed()).toMatchObject({ outcome: 'limit_reached', reasonCode: 'composer_failed' });
-    expect(run.completed()!['answer']).toMatch(/Ada founded it\. \[1\][^]*Still open: the year/);
+    expect(run.completed()!['answer']).toMatch(/Ada founded it\. \[1\][^]*Still open: the year[^]*not be written by a model \(broken\)/);
     expect(stages(run).at(-1)).toBe('done');
   });
 

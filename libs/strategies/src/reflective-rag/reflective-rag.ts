@@ -7,6 +7,7 @@ import { judges } from './judges.js';
 import { evolveOwn, initialOwn, missingIn, type Own, type RagView } from './own.js';
 import { beginning, following, passInput, passSummary } from './pass.js';
 import { optionsOf, placesOf, RagContent, RagOptions, type RagAsked } from './rag-shapes.js';
+import { unsourced } from '../own-knowledge.js';
 import { awaitsReview, isReviewed, reviewOf, unreviewed } from './review.js';
 import { routeAsk } from './route-ask.js';
 import { ownPlan } from '../without-plan.js';
@@ -16,6 +17,9 @@ const [stuckPasses, stalledPasses] = [3, 2];
 
 /** Model calls that a pass needs after its plan: the facts, and the answer. */
 const keeps = 2;
+
+/** Whether a run that found nothing is answered all the same. One that has nowhere to look fails: its template has to be set up first. */
+const answersUnfound = (view: RagView): boolean => placesOf(view.template).length > 0 && unsourced(view) !== null;
 
 /** Why no pass can be made, and what to do. */
 const nothingToSearch =
@@ -64,7 +68,7 @@ const route: readonly Move[] = [{ do: 'note', stage: 'routing', text: 'Decides w
 
 function finish(view: RagView): readonly Move[] {
   const { run, own } = view;
-  if (own.draft === null && own.unwritten === null && currentFacts(run.memory).length > 0)
+  if (own.draft === null && own.unwritten === null && (currentFacts(run.memory).length > 0 || answersUnfound(view)))
     return [
       { do: 'note', stage: 'generating', text: '' },
       { do: 'judge', name: 'synthesis', from: 'reserve', stream: isReviewed(view) ? 'held' : 'live', composes: true },
@@ -82,7 +86,7 @@ function finish(view: RagView): readonly Move[] {
 function lastAnswer(view: RagView, reason: string) {
   const { draft, unwritten } = view.own;
   if (draft) return unreviewed(view, draft);
-  const answer = ledgerAnswer({ ...view, own: committeeOwn }, reason);
+  const answer = ledgerAnswer({ ...view, own: committeeOwn }, reason, unwritten);
   return answer && { ...unreviewed(view, answer), ...(unwritten ? { unwritten } : {}) };
 }
 

@@ -62,10 +62,14 @@ const listOf = (value: string | undefined): readonly string[] =>
         .map((part) => part.trim())
         .filter(Boolean);
 
+const longestFinding = 400;
+
 /** The first two sentences, at most 400 characters: the part of prose that the ledger keeps. */
 export function firstSentences(text: string): string {
   const flat = text.replace(/\s+/g, ' ').trim();
-  const sentences = flat.match(/[^.!?]+(?:[.!?]+(?=\s|$)|$)/g) ?? [flat];
-  const joined = sentences.slice(0, 2).join('').trim();
-  return joined.length <= 400 ? joined : `${joined.slice(0, 399)}…`;
+  const joined = flat
+    .slice(0, longestFinding + 1)
+    .split(/(?<=[.!?]) /u, 2)
+    .join(' ');
+  return joined.length <= longestFinding ? joined : `${joined.slice(0, longestFinding - 1)}…`;
 }

@@ -89,7 +89,7 @@ const none = new RegExp(
 /** Whether the value echoes a placeholder of the requested format. */
 const isUnfilled = (value: string): boolean => /what specific fact|one concrete question/i.test(value) || /^<[^<>]*>?$/.test(value);
 const isNone = (value: string): boolean => {
-  const said = value.replace(/[\s"'`.]+$/, '').trim();
+  const said = value.replace(/(?<![\s"'`.])[\s"'`.]+$/, '').trim();
   return none.test(said) || saysNone(said);
 };
 

@@ -69,7 +69,8 @@ interface Candidate {
 
 function* candidates(reply: string): Generator<Candidate> {
   yield { text: reply.trim(), from: -1, end: 'closed' };
-  for (const fence of reply.matchAll(/(```|~~~)[a-z0-9]*\s*\n([\s\S]*?)\1/gi)) yield { text: fence[2]!.trim(), from: -1, end: 'closed' };
+  for (const fence of reply.matchAll(/(```|~~~)[a-z0-9]*[^\S\n]*\n([\s\S]*?)\1/gi))
+    yield { text: fence[2]!.trim(), from: -1, end: 'closed' };
   let tried = 0;
   for (const start of reply.matchAll(/[[{]/g)) {
     if ((tried += 1) > mostStarts) return;
@@ -92,9 +93,19 @@ function balanced(text: string, from: number): Candidate {
       if (depth === 0) return { text: text.slice(from, at + 1), from, end: 'closed' };
     }
   }
-  return { text: text.slice(from).replace(/\s*(?:```|~~~)\s*$/, ''), from, end: inString ? 'in a string' : 'open' };
+  return {
+    text: text
+      .slice(from)
+      .trimEnd()
+      .replace(/(?:```|~~~)$/, '')
+      .trimEnd(),
+    from,
+    end: inString ? 'in a string' : 'open',
+  };
 }
 
 /** The text without comments and trailing commas, strings excepted. */
 const relaxed = (text: string): string =>
-  text.replace(/"(?:[^"\\]|\\.)*"|\/\/[^\n]*|\/\*[\s\S]*?\*\/|,(?=\s*[}\]])/g, (part) => (part.startsWith('"') ? part : ''));
+  text.replace(/"(?:[^"\\]|\\[\s\S]?)*(?:"|$)|\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|,(?=\s*[}\]])/g, (part) =>
+    part.startsWith('"') ? part : '',
+  );

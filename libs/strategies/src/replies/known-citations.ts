@@ -1,5 +1,8 @@
 import { longestGroup, numberGroup } from './number-group.js';
 
+/** Most blanks or backticks that are held back until it is known what follows them. */
+const mostHeld = 200;
+
 /**
  * Removes citations without a fact from a text, wherever the chunks are cut: of `[1, 9]` with one fact, `[1]` stays, and so it does of
  * `[1[9]]`. Code, links, matrices and numbers in brackets that occur in the user's `own` words stay. Facts are numbered from 1 to `count`.
@@ -66,6 +69,7 @@ export class KnownCitations {
 
   private backticks(at: number, isEnd: boolean): Part | null {
     const run = /^`+/.exec(this.held.slice(at))![0];
+    if (run.length > mostHeld) return whole(run);
     if (!isEnd && at + run.length === this.held.length) return null;
     if (this.code === '') this.code = run;
     else if (run.length >= this.code.length) this.code = '';
@@ -86,7 +90,7 @@ export class KnownCitations {
     if (text) return whole(text);
     const blanks = /^ */.exec(rest)![0];
     const bracket = rest.slice(blanks.length);
-    if (bracket === '') return isEnd ? whole(blanks) : null;
+    if (bracket === '') return isEnd || blanks.length > mostHeld ? whole(blanks) : null;
     if (!bracket.startsWith('[')) return whole(blanks);
     const found = numberGroup(bracket);
     if (found === 'open') {

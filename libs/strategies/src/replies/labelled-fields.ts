@@ -134,7 +134,7 @@ function* namesIn(text: string, labels: readonly Label[]): Generator<{ field: st
 }
 
 /** Decoration around a value: quotes, emphasis, brackets, marks of lists and blocks, commas, the end of a tag. */
-const decoration = /^[\s"'`*_>|,;:={}[\]•·~-]+|(?:["']\s*\/?>|[\s"'`*_|,;={}[\](<•·~#-])+$/gu;
+const decoration = /^[\s"'`*_>|,;:={}[\]•·~-]+|(?<![\s"'`*_|,;={}[\](<•·~#-])(?:["']\s*\/?>|[\s"'`*_|,;={}[\](<•·~#-])+$/gu;
 
 function cleaned(raw: string): string {
   // A blank line or the end of a code block ends the value.
@@ -146,7 +146,7 @@ function cleaned(raw: string): string {
     .join(isList ? '; ' : ' ')
     .replace(decoration, '');
   // Removes the end of a bracket opened before the name.
-  return joined.includes('(') ? joined : joined.replace(/[\s)]+$/, '');
+  return joined.includes('(') ? joined : joined.replace(/(?<![\s)])[\s)]+$/, '');
 }
 
 /** Reads a table whose first row contains names; cells are separated by bars, commas, semicolons or tabs. */

@@ -15,6 +15,6 @@ const denied =
 
 /** Whether a value says that there is nothing: it is empty, or "none" in one of many languages. */
 export function saysNone(value: string): boolean {
-  const said = value.trim().replace(/[.。!]+$/u, '');
+  const said = value.trim().replace(/(?<![.。!])[.。!]+$/u, '');
   return none.test(said) || denied.test(said);
 }

@@ -28,8 +28,8 @@ export function readPlan(reply: string, template: Template, question: string, co
   if (entries.length < list.length) return { ok: false, faults: ['Every task must be a JSON object with id, task and capability.'] };
   const wantsResearch = plan['research_needed'] === true || entries.some((entry) => entry['research_needed'] === true);
   // A single task that equals an example may be meant; a plan of nothing else is copied.
-  const isAllCopied = entries.every((entry) => isEcho(instructionIn(entry) ?? '', question));
-  const isCopy = (value: string | null): boolean => value !== null && isEcho(value, isAllCopied ? question : undefined);
+  const isAllCopied = entries.every((entry) => isEcho(instructionIn(entry) ?? '', question, true));
+  const isCopy = (value: string | null): boolean => value !== null && isEcho(value, question, isAllCopied);
   const given = withOwnIds(entries.map((entry, index) => readTask(entry, index, { template, question, isCopy })));
   const readTasks = withoutUnavailable(withoutEqual(given), template);
   const tasks = readTasks.map((read) => read.task);
@@ -212,11 +212,22 @@ const runsTool = (capability: string, tool: string | null, template: Template): 
   template.capabilities.includes('mcp') &&
   (template.tools ?? []).some(({ name }) => name === toolOf(tool, template));
 
+/** Characters at the end of a text in which the id of a task is read. */
+const longestName = 80;
+
 /** Earlier tasks that this one redoes, `<epoch>/<id>` or a bare id, ignoring surrounding characters. */
 function redoneBy(entry: Loose): { redoes?: string[] } {
   const given = entry['redoes'] ?? entry['supersedes'] ?? entry['replaces'] ?? entry['corrects'];
   const names = (Array.isArray(given) ? given : [given]).flatMap((name) => {
-    const found = typeof name === 'string' ? /(?:\d+\/)?[A-Za-z0-9][A-Za-z0-9_.-]*$/.exec(name.trim().replace(/[\])"'`]+$/, '')) : null;
+    const found =
+      typeof name === 'string'
+        ? /(?:\d+\/)?[A-Za-z0-9][A-Za-z0-9_.-]*$/.exec(
+            name
+              .trim()
+              .slice(-longestName)
+              .replace(/[\])"'`]+$/, ''),
+          )
+        : null;
     return found && !/^(?:none|null|no)$/i.test(found[0]) ? [found[0]] : [];
   });
   return names.length > 0 ? { redoes: names } : {};

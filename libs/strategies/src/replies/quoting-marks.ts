@@ -2,6 +2,9 @@ import { promptMarks } from '@conclave/contracts';
 
 const { open, close } = promptMarks.data;
 
+/** Characters of a line that show whether it begins a block of code. */
+const shownOfLine = 3;
+
 /** Whether a text contains the marks itself: then its author uses them on purpose. */
 const holdsMarks = (text: string): boolean => text.includes(open) || text.includes(close);
 
@@ -13,7 +16,7 @@ const holdsMarks = (text: string): boolean => text.includes(open) || text.includ
 export class QuoteFilter {
   private readonly marks: readonly string[];
   private held = '';
-  /** The current line so far. */
+  /** How the current line begins, without blanks. */
   private line = '';
   private isCode = false;
   /** A mark at the start of a line also removes the end of that line. */
@@ -71,7 +74,7 @@ export class QuoteFilter {
     const shown = this.dropsLineEnd ? text.replace(/^[ \t]*\r?\n?/, '') : text;
     this.dropsLineEnd = false;
     const lines = (this.line + shown).split('\n');
-    this.line = lines.pop()!;
+    this.line = lines.pop()!.trimStart().slice(0, shownOfLine);
     for (const line of lines) if (/^\s*(?:```|~~~)/.test(line)) this.isCode = !this.isCode;
     return shown;
   }

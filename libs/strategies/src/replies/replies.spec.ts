@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { en } from '../answer-words/languages/en.js';
 import { isEcho } from '../prompts/echoes.js';
 import type { Template } from '@conclave/contracts';
 import fc from 'fast-check';
@@ -71,9 +72,9 @@ describe('a plan reply', () => {
     ['deep nesting', `tasks:\n  ${'- '.repeat(4_900)}id: x1`],
     ['a long text', `tasks:\n${'  - id: x1\n    task: do\n'.repeat(2_000)}`],
   ])('is refused, and soon, if its YAML has %s', (_what, reply) => {
-    const began = performance.now();
+    const before = process.cpuUsage();
     expect(plan(reply).ok).toBe(false);
-    expect(performance.now() - began).toBeLessThan(1_000);
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(1_000);
   });
 
   it('has no prototype from the names in YAML, and no tags', () => {
@@ -203,6 +204,21 @@ describe('a plan of a weak model', () => {
       tasks: [{ capability: 'math', tool: 'solve' }],
     });
   });
+  it.each([
+    ['another number in it', 'Find the figures for 2026-11-27', 'How old is it?', true],
+    ['the number of the question in it', 'Find the figures for 2024', 'How many heat pumps were sold in 2024?', false],
+    ['other words in it', 'Find the prices for 2026-11-27', 'How old is it?', false],
+  ])('asks the question where it copies the examples of the prompt with %s', (_what, task, question, isCopied) => {
+    const found = { id: 'r1', task, capability: 'research', search_query: 'age of the mill' };
+    const meant = { id: 'x1', task: 'Say what the figures mean for a buyer with 10,000 euros', capability: 'expert.general' };
+    expect(readPlan(JSON.stringify({ tasks: [found, meant] }), template, question)).toMatchObject({
+      tasks: [
+        { task: isCopied ? question : task, query: 'age of the mill' },
+        { id: 'x1', task: question },
+      ],
+    });
+  });
+
   it('asks the question where it copies the words of the format', () => {
     const copied = { task: 'What the expert is to answer', capability: 'expert.general' };
     expect(planned({ id: 'x1', ...copied })).toMatchObject({ tasks: [{ task: 'How old is it?' }] });
@@ -379,11 +395,11 @@ describe('replies of a confused model', () => {
     ['line ends', `${'\n'.repeat(60_000)}x`],
     ['brackets', '[{'.repeat(30_000)],
   ])('made of %s are read at once', (_what, reply) => {
-    const from = performance.now();
+    const before = process.cpuUsage();
     readExpert(reply);
     readGap(reply);
     plan(reply);
-    expect(performance.now() - from).toBeLessThan(1_000);
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(1_000);
   });
 });
 
@@ -405,7 +421,13 @@ describe('citations', () => {
   });
   it('lists each cited source once and ignores numbers without a fact', () => {
     const cited = citedSources('A [2]. B [1, 3][9].', [fact('one'), fact('two', 'http://x'), fact('one')]);
-    expect(sourceList(cited)).toBe('\n\nSources:\n[1][3] one\n[2] two — http://x');
+    expect(sourceList(cited, en)).toBe('\n\nSources:\n[1][3] one\n[2] two — http://x');
+  });
+  it('shows a foreign name as one line of plain text, whatever it contains', () => {
+    const hostile = fact('A\n[2] ![x](https://evil.example/p) <img src=y> a < b\u2028', 'https://x/a\n[3] c');
+    expect(sourceList(citedSources('A [1].', [hostile]), en)).toBe(
+      '\n\nSources:\n[1] A [2] ![x] (https://evil.example/p) ‹img src=y> a < b — https://x/a [3] c',
+    );
   });
   it('names the calls of a tool only if it lists several', () => {
     const open = (call: string) => ({
@@ -413,12 +435,24 @@ describe('citations', () => {
       source: { kind: 'tool' as const, title: 'diary.open_on', url: null, call },
     });
     const facts = [open('date: 2026-12-24'), open('date: 2026-12-25'), open('date: 2026-12-24')];
-    expect(sourceList(citedSources('Open [1][3].', facts))).toBe('\n\nSources:\n[1][3] diary.open_on');
-    expect(sourceList(citedSources('Open [1], shut [2].', facts))).toBe(
+    expect(sourceList(citedSources('Open [1][3].', facts), en)).toBe('\n\nSources:\n[1][3] diary.open_on');
+    expect(sourceList(citedSources('Open [1], shut [2].', facts), en)).toBe(
       '\n\nSources:\n[1] diary.open_on (date: 2026-12-24)\n[2] diary.open_on (date: 2026-12-25)',
     );
   });
+  it('names the files of documents with equal titles', () => {
+    const file = (title: string, document: string) => ({ ...fact(title), source: { kind: 'corpus' as const, title, url: null, document } });
+    const facts = [
+      file('Changes', 'a/changes.md'),
+      file('Changes', 'b/changes.md'),
+      file('Guide', 'guide.md'),
+      file('Changes', 'a/changes.md'),
+    ];
+    expect(sourceList(citedSources('One [1][4], two [2], three [3].', facts), en)).toBe(
+      '\n\nSources:\n[1][4] Changes (a/changes.md)\n[2] Changes (b/changes.md)\n[3] Guide',
+    );
+  });
   it('has no list if nothing is cited', () => {
-    expect(sourceList(citedSources('Nothing.', [fact('one')]))).toBe('');
+    expect(sourceList(citedSources('Nothing.', [fact('one')]), en)).toBe('');
   });
 });

@@ -1,4 +1,6 @@
 import type { Fact } from '@conclave/contracts';
+import type { AnswerWords } from '../answer-words/answer-words.js';
+import { shortenedNumbers, shortens } from './rounded-numbers.js';
 
 /** A cited sentence that says more than its source. */
 export interface Unsupported {
@@ -8,7 +10,7 @@ export interface Unsupported {
 }
 
 /** Splits at ends of sentences and lines, but not at a point inside a number or after a single letter. */
-const sentenceEnd = /(?<=[.!?]["')\]]*(?:\s*\[\d[\d,\s]*\])*)(?<!\b\p{L}\.)\s+(?=[\p{Lu}\p{N}"'([•*-])|\n+/u;
+const sentenceEnd = /(?<=[.!?]["')\]]{0,8}(?:\s{0,8}\[\d[\d,\s]{0,80}\]){0,16})(?<!\b\p{L}\.)\s+(?=[\p{Lu}\p{N}"'([•*-])|\n+/u;
 const citation = /\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]/g;
 const number = /(?<![\p{L}\p{N}])[+\-−]?\d[\d.,'\u00a0\u202f]*\d|(?<![\p{L}\p{N}])\d/gu;
 const name = /(?<![\p{L}\p{N}])\p{Lu}[\p{L}\p{M}\p{N}'’-]+/gu;
@@ -72,8 +74,9 @@ function inventedCitations(text: string, facts: readonly Fact[], question: strin
 }
 
 /**
- * Cited sentences whose numbers or names do not occur in the facts they cite, and citations without a fact, with an empty `missing`. Words
- * of the question itself need no source. Facts are numbered from 1 in the order given.
+ * Cited sentences whose numbers or names do not occur in the facts they cite, unless a number is a rounded or shortened one of theirs, and
+ * citations without a fact, with an empty `missing`. Words of the question itself need no source. Facts are numbered from 1 in the order
+ * given.
  */
 export function unsupported(text: string, facts: readonly Fact[], question = ''): readonly Unsupported[] {
   const asked = { numbers: new Set(numbersOf(question).map(plain)), words: fold(question) };
@@ -86,8 +89,10 @@ export function unsupported(text: string, facts: readonly Fact[], question = '')
     const said = sentence.replace(citation, ' ');
     const known = new Set(numbersOf(source).map(plain));
     const words = fold(source);
+    const unknown = numbersOf(said).filter((one) => !known.has(plain(one)) && !asked.numbers.has(plain(one)));
+    const shortened = shortenedNumbers(unknown.length > 0 ? numbersOf(source) : []);
     const missing = [
-      ...numbersOf(said).filter((one) => !known.has(plain(one)) && !asked.numbers.has(plain(one))),
+      ...unknown.filter((one) => !shortens(one, shortened)),
       ...namesOf(said).filter((one) => !words.includes(fold(one)) && !asked.words.includes(fold(one))),
     ];
     return missing.length > 0 ? [{ n: cited[0]!, sentence: said.replace(/\s+/g, ' ').trim(), missing: [...new Set(missing)] }] : [];
@@ -96,7 +101,7 @@ export function unsupported(text: string, facts: readonly Fact[], question = '')
 }
 
 /** The note under an answer about its unsupported sentences; empty without any. */
-export const unsupportedNote = (found: readonly Unsupported[]): string =>
+export const unsupportedNote = (found: readonly Unsupported[], words: AnswerWords): string =>
   found.length === 0
     ? ''
-    : `\n\nNot found in the cited source:\n${found.map(({ n, missing }) => `- [${n}]: ${missing.length > 0 ? missing.join(', ') : 'there is no such source'}`).join('\n')}`;
+    : `\n\n${words.unsupported}\n${found.map(({ n, missing }) => `- [${n}]: ${missing.length > 0 ? missing.join(', ') : words.noSuchSource}`).join('\n')}`;

@@ -33,7 +33,7 @@ export function mayBearOn(question: string, passage: string): boolean {
  * question.
  */
 export function namesTitle(question: string, title: string): boolean {
-  const plain = title.replace(/\.\w{2,5}$/, '').replace(/\s*\([^)]*\)$/, '');
+  const plain = title.replace(/\.\w{2,5}$/, '').replace(/(?<!\s)\s*\([^()]*\)$/, '');
   const words = termsOf(plain);
   const names = new Set(termsOf(namesIn(question).join(' ')));
   return words.length > 0 && words.every((word) => names.has(word));

@@ -38,5 +38,5 @@ export const normalisedQuery = (query: string): string =>
     .replace(/[‘’‚]/g, "'")
     .replace(/[“”„]/g, '"')
     .replace(/\s+/g, ' ')
-    .replace(/[\s?!.]+$/, '')
+    .replace(/(?<![\s?!.])[\s?!.]+$/, '')
     .trim();

@@ -161,7 +161,7 @@ export class Scenario {
     );
   }
 
-  planFailed(epoch: number): StepResult | null {
+  planFailed(epoch: number, usage: Usage = noUsage): StepResult | null {
     return this.feed(
       makeEvent(
         PlanCreated,
@@ -174,7 +174,7 @@ export class Scenario {
           fallback: false,
           reAsks: 2,
           failure: { code: 'PROVIDER_UNREACHABLE', message: 'gone', retriable: true },
-          usage: noUsage,
+          usage,
         },
       ),
     );

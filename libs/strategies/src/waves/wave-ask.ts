@@ -3,6 +3,7 @@ import * as z from 'zod';
 import type { Ask } from '../asks/ask.js';
 import type { PlanAsked, PlanSaid } from '../asks/asked-judge.js';
 import { formNaming } from '../asks/json-form.js';
+import { quotedIn } from '../prompts/attached.js';
 import { fitted, type Cut } from '../prompts/fitting.js';
 import {
   asData,
@@ -51,7 +52,7 @@ export const waveAsk: Ask<PlanAsked, PlanSaid> = {
 };
 
 function render(
-  { template, system, goal, requestedAt, language }: PlanAsked['request'],
+  { template, system, goal, requestedAt, language, documents }: PlanAsked['request'],
   asked: WaveAsked,
   cut: Cut,
 ): readonly PromptMessage[] {
@@ -68,6 +69,7 @@ function render(
       cut.conversation.length > 0 ? `${marks.conversation}\n${asData(transcript(cut.conversation))}` : null,
       system ? `The client's system message, for context:\n${asData(bounded(system, 2_000))}` : null,
       `${marks.question} ${goal}`,
+      quotedIn(documents),
       `This is wave ${asked.wave} of at most ${asked.of}.`,
       Object.keys(asked.slots).length > 0 ? `Parameters so far:\n${asData(bounded(JSON.stringify(asked.slots), 2_000))}` : null,
       asked.said.length > 0 ? `What was done so far:\n${asData(asked.said.map(saidLine).join('\n'))}` : null,

@@ -191,7 +191,9 @@ describe('waves', () => {
     expect(run.completed()).toMatchObject({
       outcome: 'completed',
       reasonCode: 'composer_failed',
-      answer: expect.stringMatching(/^What was found so far:\n- 3 nuts \[1\]\n\nWhy it stopped: .+\n\nSources:\n\[1\] doc$/),
+      answer: expect.stringMatching(
+        /^What was found so far:\n- 3 nuts \[1\]\n\nWhy it stopped: .+ by a model \(broken\).+\n\nSources:\n\[1\] doc$/,
+      ),
       sources: [{ title: 'doc', n: 1 }],
     });
   });
@@ -220,9 +222,17 @@ describe('waves', () => {
     });
   });
 
-  it('fail if not even a first plan arrived', () => {
+  it('answer from what the model knows if not even a first plan arrived', () => {
     const run = begun();
     run.planFailed(0);
+    run.composed('Three, I think.');
+    expect(run.completed()).toMatchObject({ outcome: 'stuck', rule: 'D4', answer: 'Three, I think.' });
+  });
+
+  it('fail if no model writes that answer', () => {
+    const run = begun();
+    run.planFailed(0);
+    run.failed('judge.synthesis');
     expect(run.completed()).toMatchObject({ outcome: 'failed', answer: null });
   });
 

@@ -7,7 +7,7 @@ import { initialOwn } from '../committee/own.js';
 import { actionOf } from '../plan-rules.js';
 import { asAsked } from '../prompts/as-asked.js';
 import { askedText } from '../prompts/call-text.js';
-import { endsUnplanned, notLookedUp } from '../without-plan.js';
+import { fromOwnKnowledge, unsourced } from '../own-knowledge.js';
 import { waveAsk } from './wave-ask.js';
 import { optionsOf, WaveContent, waveFaults, WavesOptions, type KnownCall, type WaveAsked } from './wave-plan.js';
 
@@ -106,10 +106,11 @@ const synthesis: AskedJudge<Own> = {
       facts: [...currentFacts(run.memory)],
       answers: [],
       failed: failedCalls(view),
-      // Otherwise, what is open says only that waves ran out, which is nothing about the question.
-      openGap: notLookedUp(view),
+      // What is open says only that waves ran out, which is nothing about the question.
+      openGap: null,
       parameters: answer,
       ...asAsked(run.request),
+      ...fromOwnKnowledge(view.own.said.length === 0 ? unsourced(view) : null),
     };
   },
   take: (own, verdict, { run }, ref) => {
@@ -160,10 +161,11 @@ export const waves: AskingStrategy<Own> = {
     return answered === undefined ? action : [action, allAnswered].filter(Boolean).join('. ');
   },
   onPlan: (view, { tasks }) => [{ do: 'dispatch', tasks: tasks.map((task) => requestedTask(view, task)) }],
-  next: ({ run, own, lastRound }): readonly Move[] => {
+  next: (view): readonly Move[] => {
+    const { run, own, lastRound } = view;
     if (run.ending) {
       if (own.draft) return [{ do: 'say', draft: own.draft }];
-      const mayWrite = own.unwritten === null && (own.said.length > 0 || run.memory.facts.length > 0 || endsUnplanned({ run }));
+      const mayWrite = own.unwritten === null && (own.said.length > 0 || run.memory.facts.length > 0 || unsourced(view) !== null);
       return mayWrite ? [{ do: 'judge', name: 'synthesis', from: 'reserve', stream: 'live', composes: true }] : [];
     }
     if (run.plan === null) return [{ do: 'plan' }];
@@ -180,7 +182,7 @@ export const waves: AskingStrategy<Own> = {
     const { own } = view;
     if (own.draft) return own.draft;
     // What the planner says it does is no answer to the question.
-    const found = ledgerAnswer({ ...view, own: initialOwn }, reason);
+    const found = ledgerAnswer({ ...view, own: initialOwn }, reason, own.unwritten);
     return found && { ...found, unwritten: own.unwritten ?? '' };
   },
   summary: ({ own, run }, tasks) => ({

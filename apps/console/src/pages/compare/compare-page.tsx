@@ -65,7 +65,7 @@ const secondsOf = ({ startedAt, acceptedAt, completedAt }: RunView): number | nu
 function Figures({ left, right }: { readonly left: RunView; readonly right: RunView }) {
   const tokens = ({ usage: { total } }: RunView): number => total.prompt + total.completion;
   const lines: readonly (readonly [string, (run: RunView) => number | null, (value: number) => string])[] = [
-    ['Rounds', (run) => run.rounds.length, countText],
+    ['Rounds', (run) => run.roundsUsed, countText],
     ['Calls', (run) => run.usage.total.calls, countText],
     ['Tokens', tokens, countText],
     ['Cost', (run) => run.usage.total.cost, costText],

@@ -34,21 +34,22 @@ export function recordedEntries(record: RunView, { steps, calls }: Pick<Records,
     },
   ];
   let last = start;
-  for (const { epoch, fallback, tasks } of record.rounds) {
+  for (const { epoch, fallback, planned, tasks } of record.rounds) {
     const planId = `${record.id}/${epoch}/plan`;
     const plannedAt = inputAt.get(planId) ?? ofOwner(planId).to ?? last;
-    bodies.push({
-      kind: 'plan.ready',
-      at: Math.max(last, plannedAt),
-      epoch,
-      fallback,
-      tasks: tasks.filter(isPlanned).map(({ id, capability, task, needs }) => ({
-        taskId: id,
-        capability,
-        task,
-        needs: needs.map((need) => need.split('/').at(-1) ?? need),
-      })),
-    });
+    if (planned)
+      bodies.push({
+        kind: 'plan.ready',
+        at: Math.max(last, plannedAt),
+        epoch,
+        fallback,
+        tasks: tasks.filter(isPlanned).map(({ id, capability, task, needs }) => ({
+          taskId: id,
+          capability,
+          task,
+          needs: needs.map((need) => need.split('/').at(-1) ?? need),
+        })),
+      });
     const ofTasks: Body[] = [];
     for (const { id, capability, status, confidence, facts, durationMs, failure, call } of tasks) {
       const openedAt = outputAt.get(id) ?? ofOwner(id).from ?? Math.max(last, plannedAt);
@@ -85,7 +86,7 @@ export function recordedEntries(record: RunView, { steps, calls }: Pick<Records,
       cutShort: record.cutShort,
       sources: record.sources,
       usage: record.usage.total,
-      rounds: record.rounds.length,
+      rounds: record.roundsUsed,
       failure: record.failure,
     });
   return bodies.map((body, n) => ({ ...body, id: n + 1 }) as StreamEntry);

@@ -67,7 +67,7 @@ export function RunRow({ item, chosen, onChoose }: RowProps) {
         <Moment at={item.acceptedAt} />
       </td>
       <td>{item.template}</td>
-      <td className="number">{record ? countText(record.rounds.length) : '...'}</td>
+      <td className="number">{record ? countText(record.roundsUsed) : '...'}</td>
       <td className="number">{total ? countText(total.calls) : '...'}</td>
       <td className="number">{total ? countText(total.prompt + total.completion) : '...'}</td>
       <td className="number">

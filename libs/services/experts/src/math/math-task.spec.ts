@@ -56,9 +56,9 @@ describe('a task in words', () => {
           { maxLength: 400 },
         ),
         (parts) => {
-          const from = performance.now();
+          const before = process.cpuUsage();
           expect(['read', 'unread']).toContain(readMathTask(parts.join('')).kind);
-          expect(performance.now() - from).toBeLessThan(500);
+          expect(process.cpuUsage(before).user / 1_000).toBeLessThan(500);
         },
       ),
       { numRuns: 200 },
@@ -68,10 +68,10 @@ describe('a task in words', () => {
   it.each(['for x from 1 to ', '\n', ' = ', ' and y = 2 ', ' as x approaches ', '1.000.', ' plus '])(
     'is read in bounded time when %j is repeated',
     (unit) => {
-      const from = performance.now();
+      const before = process.cpuUsage();
       for (const start of ['integrate ', 'sum of ', 'löse ', 'limit of ', 'calculate '])
         readMathTask(`${start}${unit.repeat(3_900 / unit.length)} = `);
-      expect(performance.now() - from).toBeLessThan(3_000);
+      expect(process.cpuUsage(before).user / 1_000).toBeLessThan(3_000);
     },
   );
 });

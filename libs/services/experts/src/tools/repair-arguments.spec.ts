@@ -93,9 +93,9 @@ describe('arguments of a model', () => {
     const unfolding = { type: 'object', properties };
     const value = (depth: number): unknown =>
       depth === 0 ? 'x' : Object.fromEntries(Object.keys(properties).map((name, n) => [name, n < 3 ? value(depth - 1) : '1']));
-    const from = performance.now();
+    const before = process.cpuUsage();
     repairArguments(value(5) as Record<string, unknown>, unfolding);
-    expect(performance.now() - from).toBeLessThan(2_000);
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(2_000);
   });
 
   it('that match are never changed', () => {

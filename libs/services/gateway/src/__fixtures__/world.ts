@@ -86,6 +86,7 @@ function describeRun(state: unknown): RunView {
     cutShort: end?.cutShort ?? false,
     sources: end?.sources ?? [],
     rounds: [],
+    roundsUsed: 0,
     history: [],
     decisions: [],
     usage: { total: end?.usage ?? noUsage, items: [] },

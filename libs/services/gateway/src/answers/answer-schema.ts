@@ -8,8 +8,8 @@ const types: ReadonlySet<unknown> = new Set(['object', 'array', 'string', 'numbe
 const deepest = 40;
 const mostParts = 5_000;
 /**
- * Milliseconds that validating one answer may take: the schema and its patterns come from the client. An ordinary schema takes less than 1 ms; the
- * rest is for busy machines, where time passes while this process waits.
+ * Milliseconds that validating one answer may take: the schema and its patterns come from the client. An ordinary schema takes less than 1
+ * ms; the rest is for busy machines, where time passes while this process waits.
  */
 const longestMs = 250;
 
@@ -81,7 +81,9 @@ export type Fit = { readonly text: string } | { readonly problem: string };
  * with the first answer, for a faster start.
  */
 export async function fitOf(answer: string, schema: JsonObject): Promise<Fit> {
-  const text = /^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/i.exec(answer)?.[1] ?? answer.trim();
+  const whole = answer.trim();
+  const fence = whole.endsWith('```') ? /^```(?:json)?[^\S\n]*\n/i.exec(whole) : null;
+  const text = fence ? whole.slice(fence[0].length, -'```'.length).trim() : whole;
   let value: unknown;
   try {
     value = JSON.parse(text);

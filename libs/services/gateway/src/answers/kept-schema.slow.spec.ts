@@ -30,6 +30,12 @@ describe('an answer that must match a schema', () => {
     expect(world.models.calls).toEqual([]);
   });
 
+  it('is looked for in a fence of line ends in time proportional to its length', async () => {
+    const from = performance.now();
+    expect(await fitOf(`\`\`\`\n${'\n\t'.repeat(20_000)}~`, { type: 'string' })).toMatchObject({ problem: 'It is not JSON.' });
+    expect(performance.now() - from).toBeLessThan(1_000);
+  });
+
   it('is converted by one model call, which is counted and recorded', async () => {
     world.models.next(() => Promise.resolve(reply({ content: '{"town":"Rom"}' })));
     const pending = asks();

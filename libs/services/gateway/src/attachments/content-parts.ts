@@ -13,22 +13,25 @@ export interface GivenPart {
 }
 
 /** Part types of the chat API and of the Responses API. */
-const texts: ReadonlySet<string> = new Set(['text', 'refusal', 'input_text', 'output_text']);
-const isText = ({ type }: ContentPart): boolean => texts.has(type);
+const textTypes: ReadonlySet<string> = new Set(['text', 'refusal', 'input_text', 'output_text']);
+const isText = ({ type }: ContentPart): boolean => textTypes.has(type);
 
 /** Joins the texts of a message. Parts without white space between them become lines, so that no words are merged. */
-const joined = (texts: readonly string[]): string =>
+export const joinedTexts = (texts: readonly string[]): string =>
   texts.reduce((so, text) => (so === '' || text === '' || /\s$/u.test(so) || /^\s/u.test(text) ? so + text : `${so}\n${text}`), '');
 
-/** The joined texts of a message, and its other parts. */
+/** The texts of a message, joined and in parts, and its other parts. */
 export function readContent({ content }: ChatMessage): {
   readonly text: string;
+  readonly texts: readonly string[];
   readonly others: readonly (readonly [number, ContentPart])[];
 } {
-  if (content === null || content === undefined) return { text: '', others: [] };
-  if (typeof content === 'string') return { text: content, others: [] };
+  if (content === null || content === undefined) return { text: '', texts: [], others: [] };
+  if (typeof content === 'string') return { text: content, texts: [content], others: [] };
+  const texts = content.flatMap((part) => (isText(part) ? [part.text ?? ''] : []));
   return {
-    text: joined(content.flatMap((part) => (isText(part) ? [part.text ?? ''] : []))),
+    text: joinedTexts(texts),
+    texts,
     others: content.flatMap((part, at) => (isText(part) ? [] : [[at, part] as const])),
   };
 }
@@ -54,7 +57,7 @@ export const placeholderOf = ({ type }: ContentPart): string =>
   type === 'image_url' ? '[image]' : type === 'file' ? '[file]' : '[attachment]';
 
 /** The text of a message with a mark in place of each other part. */
-export const markedText = ({ text, others }: ReturnType<typeof readContent>): string =>
+export const markedText = ({ text, others }: Omit<ReturnType<typeof readContent>, 'texts'>): string =>
   [text, ...others.map(([, part]) => placeholderOf(part))].filter(Boolean).join('\n');
 
 /** Length in characters from which a string counts as a file body instead of text. */

@@ -83,10 +83,10 @@ describe('an image of a message', () => {
   });
 
   it('is read in time that is linear in its length', () => {
-    const from = performance.now();
+    const before = process.cpuUsage();
     expect(refused(() => image(`data:image/png;base64,${'A'.repeat(8_000_000)}!`)).code).toBe('ATTACHMENT_INVALID');
     expect(refused(() => image(`data:image/png;base64,${'='.repeat(8_000_000)}`)).code).toBe('ATTACHMENT_INVALID');
-    expect(performance.now() - from).toBeLessThan(5_000);
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(5_000);
   });
 });
 

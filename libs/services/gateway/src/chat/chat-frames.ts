@@ -150,12 +150,12 @@ export const factsOf = (runId: string, end: RunCompletedEntry): AnswerFacts => (
 });
 
 /** The fields of a turn that ends with a question of the run. */
-export const factsOfQuestion = ({ id, decisions, rounds }: RunView, usage: Usage): AnswerFacts => ({
+export const factsOfQuestion = ({ id, decisions, roundsUsed }: RunView, usage: Usage): AnswerFacts => ({
   run_id: id,
   outcome: 'waiting',
   rule: decisions.at(-1)?.rule ?? null,
   reason: 'The run waits for an answer: send it as the next message of this conversation.',
-  rounds: rounds.length,
+  rounds: roundsUsed,
   calls: usage.calls,
   cost: usage.cost,
 });

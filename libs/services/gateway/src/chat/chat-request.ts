@@ -11,6 +11,7 @@ import {
   RunRequest,
   type RunLimits,
   type Template,
+  type QuotedDocument,
   type TextMessage,
 } from '@conclave/contracts';
 import { isJsonObject } from '@conclave/ports';
@@ -18,6 +19,7 @@ import { type GivenPart, isFlat, markedText, readContent } from '../attachments/
 import { checkFormat, strictSchema } from '../answers/answer-schema.js';
 import { parseBody } from '../http/request-shape.js';
 import { withoutThinking } from './history-text.js';
+import { takenApart } from './taken-apart.js';
 import { cacheOption, checkHeaders, fromHeaders, keepAliveOption, type RequestHeaders } from './option-headers.js';
 
 export type ProgressMode = Template['progress'];
@@ -29,6 +31,10 @@ export interface ClientQuestion {
   readonly conversation: readonly TextMessage[];
   /** All system and developer messages in order; null without any. */
   readonly system: string | null;
+  /** Documents that the question or the words of its front end quote; the goal and `system` are without them. */
+  readonly documents: readonly QuotedDocument[];
+  /** Documents that earlier turns quote, the newest first; the conversation has marks in their place. */
+  readonly earlier: readonly QuotedDocument[];
   /** Parts of messages other than text; a template takes those it can read. */
   readonly given: readonly GivenPart[];
   readonly answer: AnswerParameters;
@@ -58,6 +64,8 @@ export interface ChatQuestion extends ClientQuestion {
   readonly keepAlive: boolean | null;
   /** The content is parsed by a program (`tools`, `response_format`, not streamed), so it may contain only the answer. */
   readonly answerOnly: boolean;
+  /** System message behind the last answer: what the front end wants, since its user has said nothing more; null without one, or with tools. */
+  readonly behindAnswer: string | null;
 }
 
 const effortRounds: Readonly<Record<string, number>> = { none: 0, minimal: 0, low: 1, medium: 2 };
@@ -87,7 +95,15 @@ export function readChatRequest(body: Record<string, unknown>, headers: RequestH
     includeUsage: request.stream_options?.include_usage ?? false,
     keepAlive: request.conclave?.keep_alive_json ?? keepAliveOption(headers),
     answerOnly: !stream || hasTools || question.answer.response_format !== undefined,
+    behindAnswer: hasTools ? null : instructionBehindAnswer(request.messages),
   };
+}
+
+/** The last message, if it is a system message that follows an answer. */
+function instructionBehindAnswer(messages: readonly ChatMessage[]): string | null {
+  const [before, last] = messages.slice(-2);
+  if (before?.role !== 'assistant' || (last?.role !== 'system' && last?.role !== 'developer')) return null;
+  return readContent(last).text.trim() || null;
 }
 
 /** Whether a tool must be called, so that a run could not answer. */
@@ -138,8 +154,8 @@ function readQuestion(
   if (messages.length > maxMessages)
     throw new Failure('REQUEST_INVALID', `At most ${maxMessages} messages are allowed; leave out the oldest.`, { param: 'messages' });
   const texts = messages.map((message) => {
-    const { text, others } = readContent(message);
-    return { role: message.role, text: message.role === 'assistant' ? withoutThinking(text) : text, others };
+    const { text, ...parts } = readContent(message);
+    return { role: message.role, text: message.role === 'assistant' ? withoutThinking(text) : text, ...parts };
   });
   const last = texts.findLastIndex(({ role }) => role === 'user');
   if (last < 0)
@@ -148,14 +164,13 @@ function readQuestion(
     for (const [at, part] of others)
       if (!isFlat(part))
         throw new Failure('REQUEST_INVALID', 'The part is nested too deeply.', { param: `messages[${index}].content[${at}]` });
-  const goal = texts[last]!.text;
+  const { goal, documents, earlier, system, typed } = takenApart(texts, last);
   // An image without text is a valid question.
   if (goal.trim() === '' && texts[last]!.others.length === 0)
     throw new Failure('REQUEST_INVALID', 'The last user message has no text: put the question there.', {
       param: `messages[${last}].content`,
     });
-  const system = texts.filter(({ role }) => role === 'system' || role === 'developer').map(({ text }) => text);
-  const marked = texts.map((message) => ({ role: message.role, text: markedText(message) }));
+  const marked = texts.map(({ role, text, others }, at) => ({ role, text: markedText({ text: typed[at] ?? text, others }) }));
   const conversation = marked
     .slice(0, last)
     .flatMap(({ role, text }): TextMessage[] => (isTurn(role) && text !== '' ? [{ role, content: text }] : []));
@@ -170,6 +185,8 @@ function readQuestion(
     goal,
     conversation: [...conversation, ...results],
     system: system.length > 0 ? system.join('\n\n') : null,
+    documents,
+    earlier,
     given: texts.flatMap(({ role, others }, index) =>
       others.map(([at, part]): GivenPart => ({ part, role, param: `messages[${index}].content[${at}]`, asked: index === last })),
     ),

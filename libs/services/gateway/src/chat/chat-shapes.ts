@@ -10,6 +10,7 @@ import {
   type UrlCitation,
   type Usage,
 } from '@conclave/contracts';
+import { signedId } from '@conclave/ports';
 
 /** Fields common to all chunks of one answer. */
 export interface ChunkFrame {
@@ -30,8 +31,8 @@ const chunk = (frame: ChunkFrame, rest: Pick<ChatCompletionChunk, 'choices'> & P
 export const deltaChunk = (frame: ChunkFrame, delta: ChatDelta): ChatCompletionChunk =>
   chunk(frame, { choices: [{ index: 0, delta, logprobs: null, finish_reason: null }] });
 
-/** A tool call as clients receive it: with our id, by which its result is matched to the run. */
-export const calledTool = ({ id, call }: ClientToolCall): CalledTool => ({ ...call, id }) as CalledTool;
+/** A tool call as clients receive it: with our id, by which its result is matched to the run, and which contains the signature of its model. */
+export const calledTool = ({ id, call }: ClientToolCall): CalledTool => ({ ...call, id: signedId(id, call) }) as CalledTool;
 type CalledTool = NonNullable<ChatCompletion['choices'][number]['message']['tool_calls']>[number];
 
 /** The only terminal chunk. */

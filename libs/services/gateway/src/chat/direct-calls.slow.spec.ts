@@ -131,6 +131,13 @@ describe('a model of a provider', () => {
     expect(await response.json()).toMatchObject({ error: { code: 'rate_limit_exceeded', type: 'upstream_error' } });
   });
 
+  it('to a model that its server does not have is the mistake of the client that named it', async () => {
+    world.models.next(() => Promise.reject(new Failure('PROVIDER_MODEL_UNKNOWN', 'Provider fake, status 404.')));
+    const response = await direct({ stream: false });
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ error: { code: 'model_not_found', message: expect.stringContaining('Provider fake') } });
+  });
+
   it('that breaks in the middle of a reply is an error in the stream', async () => {
     world.models.next(async ({ onDelta }) => {
       onDelta!({ content: 'Hel' });

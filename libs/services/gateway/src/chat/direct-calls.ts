@@ -6,6 +6,7 @@ import { RemoteImages } from '../attachments/remote-images.js';
 import { asFailure, sendFailure } from '../http/failure-response.js';
 import { keepAlive, sendJson } from '../http/json-answer.js';
 import { type Candidate, ModelChoices, only } from '../models/model-choices.js';
+import { asNamed } from '../models/named-model.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { randomRunId } from '../runs/acceptance.js';
 import { Connections } from '../stream/connections.js';
@@ -194,7 +195,7 @@ export class DirectCalls {
         const whole = reply.body && utility ? inShape(reply.body, utility) : reply.body;
         if (stream || !left) await this.sent(response, question, { frame: shown, shape, stream }, reply, whole);
       } catch (error) {
-        failure = asFailure(error);
+        failure = asNamed(asFailure(error), ref, question.model);
         if (!stream?.opened) stream?.abandon();
         throw failure;
       } finally {

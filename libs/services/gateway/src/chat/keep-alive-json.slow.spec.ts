@@ -29,8 +29,14 @@ function sent(path: string, body: object, headers: Record<string, string> = {}):
     ...headers,
   };
   const socket = connect({ host: hostname, port: Number(port) });
-  socket.on('data', (bytes) => (wire.text += bytes.toString()));
-  socket.on('end', () => (wire.ended ??= 'end'));
+  let hasJustRead = false;
+  socket.on('data', (bytes) => {
+    wire.text += bytes.toString();
+    hasJustRead = true;
+    setImmediate(() => (hasJustRead = false));
+  });
+  // libuv reports a reset as a normal end if bytes arrived together with it; an answer that ends normally has its last chunk.
+  socket.on('end', () => (wire.ended ??= hasJustRead && !/\r\n(0\r\n\r\n|\{.*\})$/.test(wire.text) ? 'ECONNRESET' : 'end'));
   socket.on('error', ({ code }: NodeJS.ErrnoException) => (wire.ended ??= code ?? 'error'));
   socket.write(
     `POST ${path} HTTP/1.1\r\n${Object.entries(all)

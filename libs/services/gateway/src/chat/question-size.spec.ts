@@ -51,6 +51,22 @@ describe('a question', () => {
     }
   });
 
+  it('has the documents of its earlier turns that still fit, and those of its own count with it', async () => {
+    const small = await World.open({ template: { contexts: { 'm@fake': 1_000 } } });
+    const file = (name: string, length: number) => user(`<doc name='${name}.md'>${name}\n${'x'.repeat(length)}</doc>\n\nWhat is ${name}?`);
+    const answer = { role: 'assistant', content: 'So.' };
+    try {
+      const messages = [file('one', 600), answer, file('two', 3_500), answer, file('three', 600), answer, user('And then?')];
+      expect((await small.post('/v1/runs', { model: 'conclave', messages })).status).toBe(202);
+      const { documents, conversation } = small.requested()[0]!.data;
+      expect(documents?.map(({ title }) => title)).toEqual(['three.md', 'one.md']);
+      expect(conversation[2]!.content).toBe('What is two?\n[file: two.md]');
+      expect((await small.post('/v1/runs', { model: 'conclave', messages: [file('four', 4_100)] })).status).toBe(400);
+    } finally {
+      await small.close();
+    }
+  });
+
   it('is measured against the longest context when the context of every model is known', async () => {
     const small = await World.open({ template: { contexts: { 'm@fake': 1_000 } } });
     try {

@@ -5,35 +5,44 @@ import type { ClientQuestion } from './chat-request.js';
 const charactersPerToken = 4;
 
 /**
- * The question with as much of its conversation as this template can pay for; every prompt would omit the older turns anyway. Throws
- * QUESTION_TOO_LONG when the question alone is too long, before any other work.
+ * The question with as much of its conversation as this template can pay for, and of the documents of that; every prompt would omit the older
+ * turns anyway. Throws QUESTION_TOO_LONG when the question alone is too long, before any other work.
  */
 export function withinReach<Q extends ClientQuestion>(question: Q, template: Template): Q {
   const limit = longestQuestion(template);
   let left = limit - tokensUpTo(question.goal, limit);
   if (left >= 0 && question.system !== null) left -= tokensUpTo(question.system, left);
+  for (const { text } of question.documents) if (left >= 0) left -= tokensUpTo(text, left);
   if (left < 0)
     throw new Failure(
       'QUESTION_TOO_LONG',
       `A question to \`${template.id}\` may have ${limit} tokens, as estimated: a third of its \`limits\`, or what its models can read.`,
       { param: 'messages' },
     );
-  const { conversation } = question;
+  const { conversation, earlier } = question;
   let from = conversation.length;
   while (from > 0) {
-    left -= tokensUpTo(conversation[from - 1]!.content, left);
-    if (left < 0) break;
+    const tokens = tokensUpTo(conversation[from - 1]!.content, left);
+    if (tokens > left) break;
+    left -= tokens;
     from -= 1;
   }
-  return from === 0 ? question : { ...question, conversation: conversation.slice(from) };
+  const documents = earlier.filter(({ text }) => {
+    const tokens = tokensUpTo(text, left);
+    if (tokens > left) return false;
+    left -= tokens;
+    return true;
+  });
+  if (from === 0 && earlier.length === 0) return question;
+  return { ...question, conversation: conversation.slice(from), documents: [...question.documents, ...documents], earlier: [] };
 }
 
 /** Fewest prompts of one run that contain the question: planner, one expert, composer. */
 const promptsOfARun = 3;
 
 /**
- * Most tokens of a question with its conversation: its share of the run's prompt and total budgets, and at most the longest context, if the context
- * of every model is known. A longer question would only exhaust its budget without an answer.
+ * Most tokens of a question with its conversation: its share of the run's prompt and total budgets, and at most the longest context, if the
+ * context of every model is known. A longer question would only exhaust its budget without an answer.
  */
 function longestQuestion({ limits, contexts, planner, judge, experts }: Template): number {
   const models = [...planner.models, ...judge.models, ...Object.values(experts).flatMap(({ t1 = [], t2 = [] }) => [...t1, ...t2])];

@@ -75,8 +75,8 @@ export class RunResponses {
   ) {}
 
   /**
-   * Ends a turn with a question. The question is stored first, so that the next message finds its run. Results of tools find it by the ids of their
-   * calls. Throws STORE_*.
+   * Ends a turn with a question. The question is stored first, so that the next message finds its run. Results of tools find it by the ids
+   * of their calls. Throws STORE_*.
    */
   private async asks({ run, turn, whole, caller }: Shown, { question, deadline, calls }: QuestionEntry): Promise<Asking> {
     const { runId } = run;
@@ -320,6 +320,6 @@ export const completedOf = (view: RunView): RunCompletedEntry => ({
   cutShort: view.cutShort,
   sources: view.sources,
   usage: view.usage.total ?? noUsage,
-  rounds: view.rounds.length,
+  rounds: view.roundsUsed,
   failure: view.failure,
 });

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { bounded, type Caller, type ClientToolResult, type ClientToolsAsked, type Template } from '@conclave/contracts';
 import { commandsIn, type RunState } from '@conclave/loop';
-import { isJsonObject, STATE, type JsonObject, type StateStore } from '@conclave/ports';
+import { isJsonObject, STATE, type JsonObject, type StateStore, unsignedId } from '@conclave/ports';
 import { markedText, readContent } from '../attachments/content-parts.js';
 import type { RepeatKey } from '../runs/checked-request.js';
 import { runOfCall } from './client-tools.js';
@@ -44,7 +44,7 @@ function resultsIn(messages: unknown): readonly ClientToolResult[] {
   const all = Array.isArray(messages) ? messages.filter(isJsonObject) : [];
   const last = all.slice(all.findLastIndex(({ role }) => role !== 'tool') + 1);
   return last.flatMap(({ tool_call_id: id, content }) =>
-    typeof id === 'string' ? [{ id, text: markedText(readContent({ role: 'tool', content: content as string })) }] : [],
+    typeof id === 'string' ? [{ id: unsignedId(id).id, text: markedText(readContent({ role: 'tool', content: content as string })) }] : [],
   );
 }
 

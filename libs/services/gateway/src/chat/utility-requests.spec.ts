@@ -128,10 +128,57 @@ describe('the small model', () => {
   });
 });
 
+describe('a prompt without words of the user', () => {
+  const turns = [
+    { role: 'user', content: 'Why is the sky blue?' },
+    { role: 'assistant', content: 'Scattering.' },
+  ];
+  // NextChat 2.16 for its summary of a chat, and SillyTavern for what it asks beside one.
+  const summary = 'Summarize the discussion briefly in 200 words or less to use as a prompt for future context.';
+
+  it.each([
+    ['a system message behind the last answer', [...turns, { role: 'system', content: summary }]],
+    [
+      'the prompt of RAGFlow for a search, with a heading as user message',
+      [
+        {
+          role: 'system',
+          content: 'Generate a full user question that would follow the conversation.\n\n**Conversation:**\n\nUSER: And when?',
+        },
+        { role: 'user', content: 'Output: ' },
+      ],
+    ],
+  ])('is one call without a run: %s', async (_, messages) => {
+    world.models.next(() => Promise.resolve(reply()));
+    expect(await answerOf(await world.chat({ stream: false, messages }))).toBe('Hello there');
+    expect(world.models.calls.map(({ request }) => request.body)).toEqual([{ messages, stream: false }]);
+    expect(world.runs()).toEqual([]);
+  });
+
+  it.each([
+    [
+      'a system message behind the question',
+      [...turns, { role: 'user', content: 'And the sea?' }, { role: 'system', content: 'Be brief.' }],
+      {},
+    ],
+    ['with tools', [...turns, { role: 'system', content: 'Go on.' }], { tools: [{ type: 'function', function: { name: 'x' } }] }],
+  ])('is not %s', async (_, messages, over) => {
+    void world.chat({ stream: false, messages, ...over });
+    await until('a run', () => world.runs().length === 1);
+    expect(world.models.calls).toEqual([]);
+  });
+});
+
 it('reads the words of a first question once to see whether it asks for a title', () => {
   const matched = jest.spyOn(RegExp.prototype, 'test');
   try {
-    const question = { system: null, goal: 'Why is the sky blue?', given: [], conversation: [] } as unknown as ChatQuestion;
+    const question = {
+      system: null,
+      goal: 'Why is the sky blue?',
+      given: [],
+      conversation: [],
+      behindAnswer: null,
+    } as unknown as ChatQuestion;
     expect(readUtility(question, {})).toBeNull();
     // The first pattern of `asksForTitle`.
     const ofTitle = matched.mock.calls.filter((_call, n) => (matched.mock.contexts[n] as RegExp).source.includes('nothing else'));

@@ -1,4 +1,5 @@
 import {
+  asksForQuery,
   asksForTitle,
   readUtilityPrompt,
   shapedReply,
@@ -13,15 +14,21 @@ import type { ChatQuestion } from './chat-request.js';
 import { withoutThinking } from './history-text.js';
 import type { RequestHeaders } from './option-headers.js';
 
+const onlyLabel = /^[^\n]{1,40}:\s*$/u;
+
 /** The front end's own request; null for a question of its user. */
 export function readUtility(question: ChatQuestion, headers: RequestHeaders): UtilityPrompt | null {
   const said = headers[taskHeader];
   // A front end that does not know the placeholder sends it unreplaced.
   if (typeof said === 'string' && said.trim() !== '' && !said.includes('{{')) return utilityPromptOf(question.goal);
+  if (question.behindAnswer !== null) return utilityPromptOf(question.behindAnswer);
   if (question.given.length > 0) return null;
   // The chat itself may be in the messages: its title is wanted in the system prompt, or in the last message.
   const titled = [question.system ?? '', question.goal].find(asksForTitle);
   if (titled !== undefined) return utilityPromptOf(titled, true);
+  // The whole prompt may be in the system message: then the only message of the user is a heading for the reply.
+  if (question.conversation.length === 0 && onlyLabel.test(question.goal) && asksForQuery(question.system ?? ''))
+    return utilityPromptOf(question.goal);
   return question.conversation.length === 0 ? readUtilityPrompt(question.goal, false) : null;
 }
 

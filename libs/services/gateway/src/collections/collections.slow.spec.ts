@@ -9,8 +9,15 @@ import {
   type KnowledgeProposed,
   type StoredDocument,
 } from '@conclave/contracts';
-import { documentsCollection, MemoryBlobs, MemoryVectorStore, type Embedder, type Vectors } from '@conclave/ports';
-import { documentsTag } from '@conclave/strategies';
+import {
+  documentsChangedSince,
+  documentsCollection,
+  documentsTag,
+  MemoryBlobs,
+  MemoryVectorStore,
+  type Embedder,
+  type Vectors,
+} from '@conclave/ports';
 import { twoTenants, World } from '../__fixtures__/world.js';
 import type { PassageSearch } from '../options.js';
 import { DocumentRecords } from './document-records.js';
@@ -312,8 +319,11 @@ describe('a document', () => {
     const { id } = (await upload(ice)).body as { id: string };
     for (const path of [`/manuals/documents/${id}`, '/manuals']) {
       await keep();
+      const before = await world.stores.state.now();
       expect((await call('DELETE', path)).status).toBe(200);
       expect(await caches.read('a', 'answer/1')).toBeNull();
+      // Runs that are open now may have found the document: their answers will not be cached either.
+      expect(await documentsChangedSince(caches, 'a', before)).toBe(true);
     }
   });
 

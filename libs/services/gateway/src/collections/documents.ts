@@ -13,8 +13,7 @@ import {
   type StoredDocument,
 } from '@conclave/contracts';
 import { traceparentFor } from '@conclave/platform';
-import { documentsCollection, EVENT_LOG, type EventLog, STATE, type StateStore } from '@conclave/ports';
-import { documentsTag } from '@conclave/strategies';
+import { documentsChanged, documentsCollection, EVENT_LOG, type EventLog, STATE, type StateStore } from '@conclave/ports';
 import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
 import { DocumentRecords } from './document-records.js';
 import { TenantCollections } from './tenant-collections.js';
@@ -144,7 +143,7 @@ export class Documents {
     if (!(await this.records.read(tenant, collection, id))) throw new Failure('DOCUMENT_NOT_FOUND');
     await this.mark(tenant, collection, id);
     await vectors.delete({ tenant, collection: documentsCollection(collection, embedder) }, { where: { document: id } });
-    await this.state.caches.removeTagged(tenant, documentsTag);
+    await documentsChanged(this.state.caches, tenant);
     await this.records.discard(tenant, collection, id);
     this.options.logger.info('document removed', { document: id });
   }
@@ -155,7 +154,7 @@ export class Documents {
     const ids = await this.records.ids(tenant, collection);
     for (const id of ids) await this.mark(tenant, collection, id);
     await vectors.drop({ tenant, collection: documentsCollection(collection, embedder) });
-    await this.state.caches.removeTagged(tenant, documentsTag);
+    await documentsChanged(this.state.caches, tenant);
     for (const id of ids) await this.records.discard(tenant, collection, id);
   }
 

@@ -24,6 +24,7 @@ import type { MayAsk } from '../http/caller.js';
 import { asFailure, sendFailure } from '../http/failure-response.js';
 import { type Candidate, ModelChoices, only } from '../models/model-choices.js';
 import { ModelDirectory } from '../models/model-directory.js';
+import { asNamed } from '../models/named-model.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions, ownEmbedding } from '../options.js';
 import { randomRunId } from '../runs/acceptance.js';
 import { Connections } from '../stream/connections.js';
@@ -127,7 +128,7 @@ export class EmbeddingCalls {
 
   private async asked(
     { ref, hasOther }: Candidate,
-    { input, dimensions }: AskedVectors,
+    { model, input, dimensions }: AskedVectors,
     { callId, ...made }: { readonly callId: string; readonly reservation: string; readonly caller: Caller },
     bounds: { readonly signal: AbortSignal; readonly deadline: number },
   ): Promise<EmbeddingReply> {
@@ -143,7 +144,7 @@ export class EmbeddingCalls {
       if (dimensions) assertLength(reply.vectors, dimensions);
       return reply;
     } catch (error) {
-      const failure = asFailure(error);
+      const failure = asNamed(asFailure(error), ref, model);
       if (failure.code !== 'REQUEST_INVALID') this.connections.track(this.records.record(callId, call, null, failure));
       throw failure;
     }

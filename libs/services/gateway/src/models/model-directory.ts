@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import pTimeout from 'p-timeout';
-import { Failure, type ModelChoice, type ModelObject, type Template } from '@conclave/contracts';
+import { Failure, failures, type ModelChoice, type ModelObject, type Template } from '@conclave/contracts';
 import type { Embedder, ModelInfo } from '@conclave/ports';
 import { knownStrategy } from '@conclave/strategies';
 import type { MayAsk } from '../http/caller.js';
@@ -29,8 +29,8 @@ export class ModelDirectory {
   ) {}
 
   /**
-   * Resolves a model name, with the collections of the tenant; for a template with a `split`, to the arm for this body. Throws MODEL_NOT_FOUND with
-   * the ids that the caller may use, and PROVIDER_UNREACHABLE for a template whose model servers are all down.
+   * Resolves a model name, with the collections of the tenant; for a template with a `split`, to the arm for this body. Throws
+   * MODEL_NOT_FOUND with the ids that the caller may use, and PROVIDER_UNREACHABLE for a template whose model servers are all down.
    */
   async resolve(name: string, tenant: string, raw: Buffer, mayAsk: MayAsk): Promise<Resolved> {
     await this.options.catalogue.upToDate?.();
@@ -40,8 +40,8 @@ export class ModelDirectory {
   }
 
   /**
-   * Templates whose runs may be started by a run of this one, and recursively, by id, with the collections of the tenant, whether or not the caller
-   * may use them itself. Throws MODEL_NOT_FOUND if one is no longer offered.
+   * Templates whose runs may be started by a run of this one, and recursively, by id, with the collections of the tenant, whether or not
+   * the caller may use them itself. Throws MODEL_NOT_FOUND if one is no longer offered.
    */
   async startedBy(template: Template, tenant: string): Promise<Readonly<Record<string, Template>>> {
     const found: Record<string, Template> = {};
@@ -76,7 +76,7 @@ export class ModelDirectory {
     const found = catalogue.resolve(name);
     if (found) return this.allowed(name, found, mayAsk);
     if (down !== null && this.mayBeAsked(name, mayAsk))
-      throw new Failure('PROVIDER_UNREACHABLE', `No model can serve ${name} yet (${down}).`, { param: 'model' });
+      throw new Failure('PROVIDER_UNREACHABLE', `No model can serve ${name} yet (${withoutRepeat(down)}).`, { param: 'model' });
     throw await this.unknown(mayAsk);
   }
 
@@ -206,3 +206,6 @@ const objectOf = ({ id, ownedBy, created, description, strategy }: DescribedMode
   ...(description ? { description } : {}),
   ...(strategy ? { strategy } : {}),
 });
+
+/** What is known of the servers, without the sentence with which the failure itself begins. */
+const withoutRepeat = (down: string): string => down.replaceAll(`${failures.PROVIDER_UNREACHABLE.message} `, '');

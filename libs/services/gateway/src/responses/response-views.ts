@@ -73,8 +73,8 @@ export class ResponseViews {
   }
 
   /**
-   * The end of a run whose answer must match a schema. Possibly no client waited for it, so it is converted when it is first read and the result is
-   * stored: the model call is paid once.
+   * The end of a run whose answer must match a schema. Possibly no client waited for it, so it is converted when it is first read and the
+   * result is stored: the model call is paid once.
    */
   private fitted(stored: StoredResponse, view: RunView, schema: JsonObject, caller: Caller): Promise<ResponseEnd> {
     const { id } = stored.head;
@@ -129,12 +129,12 @@ function failureOf({ failure, reason }: RunView): NonNullable<ResponseEnd['failu
   return failureIn(new Failure('RUN_FAILED', failure?.message ?? reason ?? undefined));
 }
 
-const factsOf = ({ id, outcome, rule, reason, rounds, usage }: RunView): NonNullable<ResponseObject['conclave']> => ({
+const factsOf = ({ id, outcome, rule, reason, roundsUsed, usage }: RunView): NonNullable<ResponseObject['conclave']> => ({
   run_id: id,
   outcome: outcome ?? 'failed',
   rule,
   reason: reason ?? '',
-  rounds: rounds.length,
+  rounds: roundsUsed,
   calls: usage.total.calls,
   cost: usage.total.cost,
 });

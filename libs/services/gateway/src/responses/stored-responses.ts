@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AnswerFacts, Failure, type ResponseInputItem, ResponseItem, ResponseStatus, ResponseUsage } from '@conclave/contracts';
-import { isJsonObject, STATE, type StateStore } from '@conclave/ports';
+import { isJsonObject, STATE, type StateStore, withoutSignatures } from '@conclave/ports';
 import { runTag } from '@conclave/strategies';
 import * as z from 'zod';
 import type { ResponseEnd, ResponseHead } from './response-object.js';
@@ -107,8 +107,9 @@ function withoutFiles(message: Loose): Loose {
   return { ...message, content: text.join('\n') };
 }
 
+/** Signatures in ids, which are longer than most calls, leave no less room for the conversation. */
 function newest<T>(all: readonly T[]): readonly T[] {
   let characters = 0;
-  const from = all.findLastIndex((one) => (characters += JSON.stringify(one).length) > keptCharacters);
+  const from = all.findLastIndex((one) => (characters += withoutSignatures(JSON.stringify(one)).length) > keptCharacters);
   return all.slice(from + 1);
 }

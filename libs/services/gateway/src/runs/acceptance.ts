@@ -141,6 +141,7 @@ export class Acceptance {
       {
         ...{ goal, conversation: [...question.conversation], system, template, limits, caller, answer, origin, requestedAt },
         ...(attachments.length > 0 ? { attachments: [...attachments] } : {}),
+        ...(question.documents.length > 0 ? { documents: [...question.documents] } : {}),
         ...(language === null ? {} : { language }),
         ...(question.skill ? { skill: question.skill } : {}),
         ...(question.options.complexity ? { complexity: question.options.complexity } : {}),
@@ -150,8 +151,8 @@ export class Acceptance {
         ...(deliver.length > 0 ? { deliver: [...deliver] } : {}),
         ...(retryKey === null ? {} : { retryKey }),
       },
-      // The results of a client's tools make this a different question.
-      question.options.cache && !clientTools?.calls.length,
+      // The results of a client's tools and the documents that it quotes make this a different question.
+      question.options.cache && !clientTools?.calls.length && question.documents.length === 0,
     );
   }
 

@@ -66,13 +66,13 @@ export class Forks {
           ? 'It ended in its first step, so nothing follows that could be done differently.'
           : `It ended in step ${step}: choose one from 1 to ${step - 1}.`,
       );
-    const { goal, conversation, system, limits, answer, attachments, skill, complexity, clientTools } = recorded;
+    const { goal, conversation, system, limits, answer, attachments, documents, skill, complexity, clientTools } = recorded;
     return {
       of: runId,
       template,
       caller,
       begins: (newId) => ({
-        ...{ goal, conversation, system, limits, answer, attachments, skill, complexity },
+        ...{ goal, conversation, system, limits, answer, attachments, documents, skill, complexity },
         ...(clientTools ? { clientTools } : {}),
         ...(recorded.children
           ? { children: mapValues(children, (child) => withModels(child, this.childModels(child, today), known)) }
@@ -100,13 +100,13 @@ export class Forks {
     const { template } = today;
     if (recorded.template.local_only) await this.assertLocal(today);
     const children = await this.models.startedBy(template, caller.tenant);
-    const { goal, conversation, system, answer, attachments, skill, complexity } = recorded;
+    const { goal, conversation, system, answer, attachments, documents, skill, complexity, unlearned } = recorded;
     return {
       of: runId,
       template,
       caller,
       begins: () => ({
-        ...{ goal, conversation, system, limits: template.limits, answer, attachments, skill, complexity },
+        ...{ goal, conversation, system, limits: template.limits, answer, attachments, documents, skill, complexity, unlearned },
         ...(Object.keys(children).length > 0 ? { children } : {}),
         caching: null,
       }),

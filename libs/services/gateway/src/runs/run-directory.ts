@@ -31,7 +31,10 @@ export class RunDirectory {
     return erased?.tenant === tenant ? erased : null;
   }
 
-  /** Waits up to one second for the record of a run that a cache has answered, then returns the current state. Throws RUN_NOT_FOUND, RUN_ERASED. */
+  /**
+   * Waits up to one second for the record of a run that a cache has answered, then returns the current state. Throws RUN_NOT_FOUND,
+   * RUN_ERASED.
+   */
   async view(id: string, caller: Caller): Promise<RunView> {
     const header = await this.header(id, caller);
     let stored = await this.state.runs.read(id);
@@ -89,6 +92,7 @@ const acceptedView = ({ runId, data }: PlanRequested): RunView => ({
   evidence: [],
   steps: null,
   rounds: [],
+  roundsUsed: 0,
   history: [],
   decisions: [],
   otherRules: [],

@@ -173,6 +173,9 @@ export class RunsController {
     if (!first && run?.terminal) throw new Failure('COMMAND_REJECTED', 'The run has ended.');
     // What ends a run, or lets a paused one end, is never refused; neither can be repeated without end.
     const endsIt = wanted.command === 'cancel' || (wanted.command === 'resume' && run?.status === 'paused');
+    // It would reach the run only after its end, where nothing can answer it any more.
+    if (!first && !endsIt && (await this.state.runs.cancelled([runId])).has(runId))
+      throw new Failure('COMMAND_REJECTED', 'The run is being cancelled.');
     if (!first && !endsIt && taken.length >= mostCommands)
       throw new Failure('COMMAND_REJECTED', `The run has taken ${mostCommands} commands, and takes no more except a cancel.`);
     const seq = first?.seq ?? (await this.commands.issue(runId, caller.actor, commandOf(wanted), key));

@@ -179,6 +179,19 @@ describe('a command', () => {
     expect(await statuses()).toEqual([409, 202, 202]);
   });
 
+  it('is refused once a cancel was accepted, but for another cancel', async () => {
+    await start();
+    expect((await command({ command: 'steer', text: 'left' })).status).toBe(202);
+    expect((await command({ command: 'cancel' })).status).toBe(202);
+    const late = await command({ command: 'steer', text: 'right' });
+    expect([late.status, late.headers.get('x-should-retry')]).toEqual([409, 'false']);
+    expect(await late.json()).toMatchObject({
+      error: { code: 'COMMAND_REJECTED', message: expect.stringContaining('is being cancelled') },
+    });
+    expect((await command({ command: 'cancel' })).status).toBe(202);
+    expect(world.commands().map(({ data }) => data.command.name)).toEqual(['steer', 'cancel', 'cancel']);
+  });
+
   it('is refused for a run that has ended', async () => {
     await start();
     world.write(completed());

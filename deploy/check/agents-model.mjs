@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import http from 'node:http';
 
 /** What the model writes into a file with the agent's own tool, in two calls one after the other. */
@@ -13,15 +14,23 @@ const argumentsOf = {
   run_commands: (line) => ({ commands: [line] }),
 };
 
+/** A model that signs its calls of tools as Gemini 3 does, and refuses those of the current turn that come back without their signature. */
+export const signing = 'signer';
+const missingSignature =
+  'Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly.';
+
 /**
- * An OpenAI-compatible server whose model uses the calculator of a coding agent, if it has one, its shell twice, then answers. As strict as servers of local models are:
- * a system message only at the beginning, only functions as tools, and each call of a tool answered by the next messages.
+ * An OpenAI-compatible server whose models use the calculator of a coding agent, if it has one, its shell twice, then answer. As strict as
+ * servers of local models are: a system message only at the beginning, only functions as tools, and each call of a tool answered by the
+ * next messages.
  */
 export class AgentsModel {
   refused = [];
   asked = 0;
   /** Whether a calculator returned the right result. */
   calculated = false;
+  /** Signatures that were given out. */
+  #given = new Set();
   #server = http.createServer((request, response) => void this.#answer(request, response));
 
   async listen() {
@@ -36,7 +45,8 @@ export class AgentsModel {
 
   async #answer(request, response) {
     const json = (status, body) => response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-    if (request.url.endsWith('/models')) return json(200, { object: 'list', data: [{ id: 'coder', object: 'model' }] });
+    if (request.url.endsWith('/models'))
+      return json(200, { object: 'list', data: ['coder', signing].map((id) => ({ id, object: 'model' })) });
     let text = '';
     for await (const chunk of request) text += chunk;
     if (!request.url.endsWith('/chat/completions')) return json(404, { error: { message: 'Not found' } });
@@ -48,7 +58,13 @@ export class AgentsModel {
       this.refused.push(fault);
       return json(500, { error: { code: 500, message: fault, type: 'server_error' } });
     }
+    const signs = body.model === signing;
+    if (signs && isUnsigned(body.messages, this.#given)) {
+      this.refused.push(missingSignature);
+      return json(400, [{ error: { code: 400, message: missingSignature, status: 'INVALID_ARGUMENT' } }]);
+    }
     const message = replyTo(body);
+    if (signs && message.tool_calls) message.tool_calls = message.tool_calls.map((call) => ({ ...call, ...this.#signature() }));
     const finish = message.tool_calls ? 'tool_calls' : 'stop';
     const usage = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 };
     const head = { id: `c${this.asked}`, created: 1, model: body.model };
@@ -60,6 +76,11 @@ export class AgentsModel {
     delta({ role: 'assistant', content: '' });
     for (const word of message.content.split(/(?<= )/)) delta({ content: word });
     for (const [index, call] of (message.tool_calls ?? []).entries()) {
+      // Gemini sends a call whole, and without an index.
+      if (signs) {
+        delta({ tool_calls: [call] });
+        continue;
+      }
       delta({ tool_calls: [{ index, id: call.id, type: 'function', function: { name: call.function.name, arguments: '' } }] });
       for (const part of call.function.arguments.match(/.{1,9}/gs)) delta({ tool_calls: [{ index, function: { arguments: part } }] });
     }
@@ -67,7 +88,19 @@ export class AgentsModel {
     send({ choices: [], usage });
     response.end('data: [DONE]\n\n');
   }
+
+  #signature() {
+    const signature = randomBytes(1_500).toString('base64');
+    this.#given.add(signature);
+    return { extra_content: { google: { thought_signature: signature } } };
+  }
 }
+
+/** Whether a call of the current turn lacks the signature with which it was made. */
+const isUnsigned = (messages, given) =>
+  messages
+    .slice(messages.findLastIndex(({ role }) => role === 'user'))
+    .some(({ tool_calls: calls }) => calls && !given.has(calls[0].extra_content?.google?.thought_signature));
 
 /** The fault of a request, in the words of templates of local models; null if there is none. */
 function faultOf({ messages, tools = [], tool_choice: choice }) {

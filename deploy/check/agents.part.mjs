@@ -4,7 +4,7 @@ import path from 'node:path';
 import { freePorts } from '../stack/index.mjs';
 import { lastLines, run as execute, startProcess, stopProcess } from '../stack/processes.mjs';
 import { cacheFolder } from '../stack/settings.mjs';
-import { AgentsModel, content } from './agents-model.mjs';
+import { AgentsModel, content, signing } from './agents-model.mjs';
 import { check, until } from './until.mjs';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -22,7 +22,7 @@ export const title = `real coding agents use their tools through Conclave: ${Obj
   .join(', ')}`;
 export const unproven = [
   'Sessions of many questions, sub-agents and the compaction of long conversations.',
-  'A real model: a scripted one calls the shell of the agent twice.',
+  'A real model: a scripted one calls the shell of the agent twice, and signs its calls as Gemini documents it.',
 ];
 export const missing = () => (process.platform === 'linux' ? null : 'it was only written for Linux');
 
@@ -153,6 +153,7 @@ export async function run({ fact }) {
       for (const [way, id] of [
         ['a model', 'coder@up'],
         ['a template', 'agent'],
+        ['a model that signs its calls as Gemini 3', `${signing}@up`],
       ])
         fact(await used({ name, way, id, url, programs, at }, model));
   } catch (error) {
@@ -164,9 +165,11 @@ export async function run({ fact }) {
   }
 }
 
+const isAboutSignatures = (fault) => fault.includes('thought_signature');
+
 /** Lets an agent write a file with its own tool. Returns what was found. */
 async function used({ name, way, id, url, programs, at }, model) {
-  const home = path.join(at, `${name}-${way.split(' ')[1]}`);
+  const home = path.join(at, `${name}-${id.replace('@', '-')}`);
   const project = path.join(home, 'project');
   mkdirSync(project, { recursive: true });
   const file = `made-${name}.txt`;
@@ -188,6 +191,10 @@ async function used({ name, way, id, url, programs, at }, model) {
     `${name} writes the file through ${way}:\n${output.slice(-2_000)}`,
   );
   check(output.includes(`The file ${file} is there.`), `${name} shows the answer of ${way}:\n${output.slice(-2_000)}`);
+  check(
+    id !== `${signing}@up` || !model.refused.some(isAboutSignatures),
+    `${name} returns the ids of calls whole: ${model.refused.join(' ')}`,
+  );
   check(model.calculated === calculates, `${name} uses a tool of its MCP server through ${way}:\n${output.slice(-2_000)}`);
   const again = model.refused.length > 0 ? `, of which the model's server refused ${model.refused.length} at first` : '';
   return `${name} through ${way}: ${calculates ? 'its MCP server calculated, ' : ''}its tool wrote the file in two calls, and the answer arrived; ${model.asked - asked} requests${again}.`;

@@ -30,6 +30,11 @@ export class Chat {
     await this.page.getByRole('button', { name: /Selected model: \S/ }).waitFor();
   }
 
+  /** Attaches a file to the next question, as a person does who drops it on the page. */
+  attach(file) {
+    return this.page.locator('input[type=file]').first().setInputFiles(file);
+  }
+
   async ask(question) {
     await this.page.locator('#chat-input').click();
     await this.page.keyboard.type(question);

@@ -48,6 +48,12 @@ export class WebUi {
     return data.map(({ id }) => id);
   }
 
+  /** How far Open WebUI has read a file: `completed` once it can be searched; undefined if it does not know the file. */
+  async statusOfFile(name) {
+    const listed = await this.#call('/api/v1/files/');
+    return (listed.items ?? listed).find(({ filename }) => filename === name)?.data?.status;
+  }
+
   /** Saves a file of deploy/open-webui as a function, sets its valves, and switches it on. */
   async addFunction(id, file, valves) {
     const content = readFileSync(path.join(functions, file), 'utf8');

@@ -19,7 +19,7 @@ const left =
 export const title = `the real Open WebUI ${version} in Chromium: a connection, and the functions of deploy/open-webui`;
 export const unproven = [
   'Several users with accounts and groups of Open WebUI: nobody is signed in during the check.',
-  'Uploads and knowledge of Open WebUI: its own models for them were not installed.',
+  'Knowledge and web search of Open WebUI: only a file attached in a chat, searched with `conclave-embedding`.',
 ];
 
 const pythons = ['python3.12', 'python3.11', 'python3', '/usr/bin/python3'];
@@ -111,6 +111,10 @@ export async function run({ fact }) {
     chat = await Chat.open(browser, web.url);
     await asConnection(chat, web, url, fact);
     await asFunctions(chat, web, url, fact);
+    for (const model of ['conclave', 'pipe.conclave']) await withFile(chat, web, url, model);
+    fact(
+      'A file that is attached in a chat is split and embedded with `conclave-embedding`; the answer cites it under the number of Open WebUI, by connection and by pipe, and the run is about what was typed.',
+    );
     await showsErrors(chat, web, url, fact);
     await isStopped(chat, web, { slow, slowUrl }, fact);
   } catch (error) {
@@ -184,6 +188,28 @@ async function asFunctions(chat, web, url, fact) {
   fact(
     'As functions: status lines with their history, citations in the text, how the answer was found as the last source, and a rating that is stored.',
   );
+}
+
+/** A file that Open WebUI searches itself, and a question about it. */
+async function withFile(chat, web, url, model) {
+  const name = `leave-${model}.md`;
+  const text = '# Leave\n\nThe people of the office in Wexel get 31 days of leave a year.\n';
+  const question = `How many days of leave do the people of the office in Wexel get (${model})?`;
+  await chat.page.goto(web.url);
+  await chat.begin(model);
+  await chat.attach({ name, mimeType: 'text/markdown', buffer: Buffer.from(text) });
+  await until(`${name} in Open WebUI`, async () => (await web.statusOfFile(name)) === 'completed', 60_000);
+  await chat.ask(question);
+  const answer = await chat.answer();
+  check(/31 days/.test(answer), `the answer is in the file: ${answer}`);
+  await chat
+    .newest()
+    .getByRole('button', { name: `View source: ${name}` })
+    .first()
+    .waitFor();
+  if (model === 'conclave') await chat.picture('file');
+  const [run] = await runsOf(url);
+  check(run.question === question, `the run is about the question, and not about ${run.question}`);
 }
 
 async function showsErrors(chat, web, url, fact) {

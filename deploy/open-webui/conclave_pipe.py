@@ -7,6 +7,7 @@ required_open_webui_version: 0.5.0
 """
 
 import json
+import re
 from typing import Any, AsyncGenerator, Optional
 from urllib.parse import quote
 
@@ -102,7 +103,7 @@ class Pipe:
                             choice.get("delta", {}).pop("annotations", None)
                         yield chunk
                 if emit and run_id and facts:
-                    for event in await self._sources(session, run_id, facts, headers):
+                    for event in await self._sources(session, run_id, facts, headers, documents_in(request["messages"])):
                         await emit(event)
         except (ConclaveError, aiohttp.ClientError, TimeoutError) as error:
             message = str(error) or "Conclave did not answer in time."
@@ -110,8 +111,11 @@ class Pipe:
                 await emit({"type": "status", "data": {"description": message, "done": True}})
             yield {"error": {"message": message, "detail": message}}
 
-    async def _sources(self, session: aiohttp.ClientSession, run_id: str, facts: dict, headers: dict) -> list[dict]:
-        """Citations in the order of their numbers, then how the answer was found. Never fails, so that the answer stays."""
+    async def _sources(self, session: aiohttp.ClientSession, run_id: str, facts: dict, headers: dict, own: int) -> list[dict]:
+        """Citations in the order of their numbers, then how the answer was found. Never fails, so that the answer stays.
+
+        The first `own` numbers belong to documents that Open WebUI sent, and that it lists itself.
+        """
         try:
             run = await self._json(session, "GET", f"/runs/{run_id}", None, headers)
         except (ConclaveError, aiohttp.ClientError, TimeoutError):
@@ -120,7 +124,7 @@ class Pipe:
         cited = {source["n"]: source for source in run["sources"] if source.get("n")}
         names: set[str] = set()
         found = []
-        for n in range(1, max(cited, default=0) + 1):
+        for n in range(own + 1, max(cited, default=0) + 1):
             name = title_of(cited[n]) if n in cited else f"Source {n} (not cited)"
             name = name if name not in names else f"{name} [{n}]"
             names.add(name)
@@ -170,6 +174,18 @@ class Pipe:
         async with session.request(method, self._base + path, json=body, headers=headers, timeout=timeout) as response:
             await refuse(response)
             return await response.json()
+
+
+def documents_in(messages: list) -> int:
+    """Documents that Open WebUI put into the question, or into the system message, under the numbers 1, 2, …"""
+    texts = [part for message in messages for part in texts_of(message.get("content"))]
+    return max((int(n) for text in texts for n in re.findall(r'(?m)^<source id="(\d{1,3})"', text)), default=0)
+
+
+def texts_of(content: Any) -> list[str]:
+    if isinstance(content, str):
+        return [content]
+    return [part.get("text") or "" for part in content or [] if part.get("type") == "text"]
 
 
 def title_of(source: dict) -> str:

@@ -1,7 +1,7 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { isMet } from '../evaluation.js';
 import { printReport } from '../report.js';
 import { cache, evaluateCache } from './cache.js';
@@ -67,11 +67,17 @@ describe('the semantic cache', () => {
 });
 
 describe('pairs that other people labelled', () => {
+  const folders: string[] = [];
   const pairsOf = (...lines: readonly string[]): string => {
-    const file = join(mkdtempSync(join(tmpdir(), 'conclave-pairs-')), 'pairs.tsv');
+    const folder = mkdtempSync(join(tmpdir(), 'conclave-pairs-'));
+    folders.push(folder);
+    const file = join(folder, 'pairs.tsv');
     writeFileSync(file, lines.join('\n'));
     return file;
   };
+  afterEach(() => {
+    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+  });
 
   it('are read from the last three columns, and hits with another label are listed', async () => {
     const pairs = pairsOf(

@@ -1,5 +1,5 @@
 import { documentsCollection, type Embedder, type Vectors } from '@conclave/ports';
-import { chunksOf, textWithHeadings } from '@conclave/service-graph-ingest';
+import { chunksOf, embeddedText, storedText } from '@conclave/service-graph-ingest';
 import type { Paragraph } from './two-hop-corpus.js';
 
 export const tenant = 'measured';
@@ -16,20 +16,25 @@ export async function fillCollection(
   signal: AbortSignal,
 ): Promise<void> {
   const scope = { tenant, collection: documentsCollection(collection, embedder) };
-  const records = paragraphs.flatMap((paragraph, n) =>
-    chunksOf(`doc${n}`, asMarkdown(paragraph)).map((chunk) => ({
-      id: chunk.id,
-      text: textWithHeadings(chunk),
-      metadata: { document: `doc${n}`, title: paragraph.title, heading: chunk.headings.join(' / ') },
-    })),
-  );
+  const chunks = (
+    await Promise.all(
+      paragraphs.map(async (paragraph, n) =>
+        (await chunksOf(`doc${n}`, asMarkdown(paragraph))).map((chunk) => ({ chunk, document: `doc${n}`, title: paragraph.title })),
+      ),
+    )
+  ).flat();
   const found = await embedder.embed(
-    records.map(({ text }) => text),
+    chunks.map(({ chunk }) => embeddedText(chunk)),
     { signal },
   );
   await vectors.create(scope, found[0]!.length);
   await vectors.upsert(
     scope,
-    records.map((record, at) => ({ ...record, vector: found[at]! })),
+    chunks.map(({ chunk, document, title }, at) => ({
+      id: chunk.id,
+      vector: found[at]!,
+      text: storedText(chunk),
+      metadata: { document, title, heading: chunk.headings.join(' / ') },
+    })),
   );
 }

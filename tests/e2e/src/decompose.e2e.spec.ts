@@ -153,6 +153,22 @@ describe('child runs', () => {
     expect([...depth.unused(), ...price.unused()]).toEqual([]);
   });
 
+  it('have the documents of the request, which their parent has once', async () => {
+    const s = new CommitteeScript(system.models, `How deep is ${ports[0]} by the note, and how dear is ${dyes[0]}?`);
+    s.topics({ topics: [topic('depth', `How deep is ${ports[0]} by the note?`), topic('price', `How dear is ${dyes[0]} by the note?`)] });
+    s.answer(['9 metres [1]; 14 crowns.']);
+    const depth = new CommitteeScript(system.models, `How deep is ${ports[0]} by the note?`).expert('9 metres [1].', { confidence: 0.9 });
+    const price = new CommitteeScript(system.models, `How dear is ${dyes[0]} by the note?`).expert('14 crowns.', { confidence: 0.9 });
+    const note = `<source id="1" name="note.md">The port of ${ports[0]} is 9 metres deep.</source>`;
+    const messages = user(`<context>\n${note}\n</context>\n\n${s.question}`);
+    const chat = await (await ChatStream.open(url(), { model: 'tree', messages })).end();
+    expect([chat.content, ...depth.unused(), ...price.unused()]).toEqual([expect.stringContaining('9 metres [1]; 14 crowns.')]);
+    const shown = [...depth.calls(), ...price.calls()].map(({ messages: sent }) => sent.map(({ content }) => String(content)).join('\n'));
+    expect(shown).toHaveLength(2);
+    for (const text of shown) expect(text).toContain(`[1] The port of ${ports[0]} is 9 metres deep. — note.md`);
+    expect((await readRun(url(), chat.runId)).sources.map(({ n, title }) => [n, title])).toEqual([[1, 'note.md']]);
+  });
+
   it('go three generations deep, and end with their root when it is cancelled', async () => {
     const held = latch();
     const [root, one, two, three] = ['root', 'one', 'two', 'three'].map(

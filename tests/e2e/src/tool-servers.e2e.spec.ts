@@ -23,27 +23,39 @@ const program = (name: string): string => join(workspaceRoot, 'tests/clients/nod
 const folder = mkdtempSync(join(tmpdir(), 'conclave-tool-servers-'));
 const shared = join(folder, 'shared');
 let system: System;
-let remote: ChildProcess;
-let port: number;
 
-function startRemote(): void {
-  const { PATH, HOME } = process.env;
-  remote = spawn(program('everything'), ['streamableHttp'], { env: { PATH, HOME, PORT: String(port) }, stdio: 'ignore' });
+/** The reference server at an address, over one transport. */
+class Remote {
+  private child: ChildProcess | null = null;
+  constructor(
+    private readonly transport: 'streamableHttp' | 'sse',
+    private readonly port: number,
+  ) {}
+  get url(): string {
+    return `http://127.0.0.1:${this.port}/${this.transport === 'sse' ? 'sse' : 'mcp'}`;
+  }
+  start(): void {
+    const { PATH, HOME } = process.env;
+    this.child = spawn(program('everything'), [this.transport], { env: { PATH, HOME, PORT: String(this.port) }, stdio: 'ignore' });
+  }
+  async end(): Promise<void> {
+    const { child } = this;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGKILL');
+    await ended;
+  }
 }
-async function endRemote(): Promise<void> {
-  if (!remote || remote.exitCode !== null || remote.signalCode !== null) return;
-  const ended = new Promise((resolve) => remote.once('exit', resolve));
-  remote.kill('SIGKILL');
-  await ended;
-}
+let remotes: Readonly<Record<'remote' | 'older', Remote>>;
 
 beforeAll(async () => {
   await runtimes.node();
   mkdirSync(shared);
   writeFileSync(join(shared, 'note.txt'), `begin ${'word '.repeat(500)}end`);
   writeFileSync(join(shared, 'huge.txt'), 'x'.repeat(6 * 1024 * 1024));
-  [port] = (await freePorts(1)) as [number];
-  startRemote();
+  const [port, olderPort] = (await freePorts(2)) as [number, number];
+  remotes = { remote: new Remote('streamableHttp', port), older: new Remote('sse', olderPort) };
+  for (const remote of Object.values(remotes)) remote.start();
   const template = { ...plainTemplate, strategy: 'single-pass', capabilities: ['mcp'], task_timeout_s: 20 };
   system = await System.start({
     configuration: {
@@ -53,7 +65,8 @@ beforeAll(async () => {
       },
       mcp: {
         everything: { command: program('everything'), args: ['stdio'], allow: true, may_write: true },
-        remote: { url: `http://127.0.0.1:${port}/mcp`, may_write: true },
+        remote: { url: remotes.remote.url, may_write: true },
+        older: { url: remotes.older.url, may_write: true },
         files: { command: program('filesystem'), args: [shared], allow: true },
         memory: { command: program('memory'), env: { MEMORY_FILE_PATH: 'MEMORY_OF_TOOLS' }, allow: true },
         thinking: { command: program('sequential-thinking'), allow: true },
@@ -66,7 +79,7 @@ beforeAll(async () => {
     .plan([expert('x1', 'Say it.')], { times: Infinity })
     .expertReply({ text: 'These.\nCONFIDENCE: 0.9' }, undefined, Infinity)
     .composer({ text: 'These.' }, Infinity);
-  const wanted = ['everything.echo(', 'remote.echo(', 'files.read_text_file(', 'thinking.sequentialthinking('];
+  const wanted = ['everything.echo(', 'remote.echo(', 'older.echo(', 'files.read_text_file(', 'thinking.sequentialthinking('];
   await until(
     'the tools in the prompt',
     async () => {
@@ -78,7 +91,7 @@ beforeAll(async () => {
 }, 400_000);
 afterAll(async () => {
   await system?.stop();
-  await endRemote();
+  for (const remote of Object.values(remotes ?? {})) await remote.end();
   rmSync(folder, { recursive: true });
 });
 let known = 0;
@@ -112,7 +125,7 @@ async function asked(question: string, tasks: readonly Task[], model = 'all') {
   };
 }
 
-describe.each(['everything', 'remote'])('the reference server as %s', (server) => {
+describe.each(['everything', 'remote', 'older'])('the reference server as %s', (server) => {
   it('returns text, pictures, resources, links and structures', async () => {
     const { facts } = await asked(`What kinds of results are there (${server})?`, [
       call('t1', `${server}.echo`, { message: 'grüße' }),
@@ -139,46 +152,54 @@ describe.each(['everything', 'remote'])('the reference server as %s', (server) =
   });
 
   it('is asked for nothing with wrong arguments, which are no mistake of the client', async () => {
-    const s = script(`What is the weather in Paris (${server})?`).plan([
-      call('t1', `${server}.get-structured-content`, { location: 'Paris' }),
-    ]);
+    const s = script(`What is the weather in Paris (${server})?`)
+      .plan([call('t1', `${server}.get-structured-content`, { location: 'Paris' })])
+      .answer(['Nobody could look.']);
     const { status, body } = await ask(system.url(), { model: 'all', messages: user(s.question) });
-    expect(status).toBe(502);
-    expect(JSON.stringify(body)).toMatch(/TOOL_ARGUMENTS_INVALID/);
+    expect([status, body.choices[0]!.message.content]).toEqual([
+      200,
+      expect.stringMatching(/^Nobody could look\.\n\nWhat was looked up or called for this answer failed\. /),
+    ]);
+    const run = await readRun(system.url(), body.conclave!.run_id);
+    expect(run.rounds[0]!.tasks[0]).toMatchObject({ status: 'error', failure: { code: 'TOOL_ARGUMENTS_INVALID' } });
   });
 });
 
-it('a remote server that dies during a call fails that call, and is used again when it is back', async () => {
-  const question = 'What happens when the server dies?';
-  const dying = asked(question, [
-    call('t1', 'remote.trigger-long-running-operation', { duration: 20, steps: 2 }),
-    call('t2', 'everything.echo', { message: 'still here' }),
-  ]);
-  await until('the other result', async () => {
-    const response = await fetch(`${system.url()}/v1/runs?limit=1`);
-    const { data } = (await response.json()) as { data: readonly { readonly id: string; readonly question: string }[] };
-    const run = data[0]?.question.includes(question) ? await readRun(system.url(), data[0].id) : null;
-    return run?.rounds[0]?.tasks.some(({ capability, status }) => capability === 'mcp' && status === 'ok');
-  });
-  await endRemote();
-  const { facts, tasks } = await dying;
-  expect(tasks.map(({ status }) => status)).toEqual(['error', 'ok']);
-  expect(tasks[0]!.failure).toMatchObject({ code: 'TOOL_SERVER_UNAVAILABLE' });
-  expect(facts).toContain('Echo: still here');
-  startRemote();
-  await until(
-    'its return',
-    async () => {
-      const echo = { message: 'back' };
-      const { tasks: again } = await asked(`Is the server back at ${Date.now()}?`, [
-        call('t1', 'remote.echo', echo),
-        call('t2', 'everything.echo', echo),
-      ]);
-      return again[0]!.status === 'ok';
-    },
-    { timeoutMs: 30_000, everyMs: 500 },
-  );
-}, 90_000);
+it.each(['remote', 'older'] as const)(
+  'a server (%s) that dies during a call fails that call, and is used again when it is back',
+  async (server) => {
+    const question = `What happens when the server ${server} dies?`;
+    const dying = asked(question, [
+      call('t1', `${server}.trigger-long-running-operation`, { duration: 20, steps: 2 }),
+      call('t2', 'everything.echo', { message: 'still here' }),
+    ]);
+    await until('the other result', async () => {
+      const response = await fetch(`${system.url()}/v1/runs?limit=1`);
+      const { data } = (await response.json()) as { data: readonly { readonly id: string; readonly question: string }[] };
+      const run = data[0]?.question.includes(question) ? await readRun(system.url(), data[0].id) : null;
+      return run?.rounds[0]?.tasks.some(({ capability, status }) => capability === 'mcp' && status === 'ok');
+    });
+    await remotes[server].end();
+    const { facts, tasks } = await dying;
+    expect(tasks.map(({ status }) => status)).toEqual(['error', 'ok']);
+    expect(tasks[0]!.failure).toMatchObject({ code: 'TOOL_SERVER_UNAVAILABLE' });
+    expect(facts).toContain('Echo: still here');
+    remotes[server].start();
+    await until(
+      'its return',
+      async () => {
+        const echo = { message: 'back' };
+        const { tasks: again } = await asked(`Is the server ${server} back at ${Date.now()}?`, [
+          call('t1', `${server}.echo`, echo),
+          call('t2', 'everything.echo', echo),
+        ]);
+        return again[0]!.status === 'ok';
+      },
+      { timeoutMs: 30_000, everyMs: 500 },
+    );
+  },
+  90_000,
+);
 
 describe('the server for files', () => {
   it('reads a file whole, and refuses what is outside its folder', async () => {

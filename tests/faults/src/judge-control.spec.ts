@@ -19,7 +19,8 @@ const ran = (error: string | null, ...findings: readonly Finding[]): ScenarioOut
   seconds: 1,
   folder: '',
 });
-const judged = (outcome: ScenarioOutcome) => judgeControl(outcome, { without: 'process-deaths', check: 'one-terminal-event' });
+const judged = (outcome: ScenarioOutcome) =>
+  judgeControl(outcome, { without: 'process-deaths', check: 'one-terminal-event', says: 'no terminal event' });
 
 describe('a control', () => {
   it('holds if its check found the loss, with ids', () => {
@@ -32,6 +33,7 @@ describe('a control', () => {
   it.each<[string, ScenarioOutcome]>([
     ['the scenario broke off, whatever was found', ran('It was not over after 150 s.', lost)],
     ['another check alone found something', ran(null, { ...lost, check: 'calm-afterwards' })],
+    ['its check found only something else', ran(null, { ...lost, sentence: 'It was aborted by a dead letter.' })],
     ['no id is named', ran(null, { ...lost, id: '' })],
     ['nothing was found', ran(null)],
   ])('proves nothing if %s', (_why, outcome) => expect(judged(outcome).red).toBe(true));

@@ -25,8 +25,11 @@ export interface ScenarioOutcome {
 }
 
 /** A red control proves nothing: the named check found no ids, or the scenario broke off, so further findings are unknown. */
-export function judgeControl(outcome: ScenarioOutcome, { without, check: wanted }: Pick<Control, 'without' | 'check'>): ScenarioOutcome {
-  const found = outcome.findings.filter((finding) => finding.check === wanted && finding.id !== '');
+export function judgeControl(
+  outcome: ScenarioOutcome,
+  { without, check: wanted, says = '' }: Pick<Control, 'without' | 'check' | 'says'>,
+): ScenarioOutcome {
+  const found = outcome.findings.filter(({ check, id, sentence }) => check === wanted && id !== '' && sentence.includes(says));
   const summary =
     found.length > 0
       ? `red as it must be: ${wanted}, ${found.length} ids such as ${found[0]!.id}`

@@ -7,7 +7,7 @@ import { findingsText } from './checker/print.js';
 import { defaultBounds, type Bounds, type Evidence } from './evidence/evidence.js';
 import { writeEvidence } from './evidence/store.js';
 import { judgeControl, type ScenarioOutcome } from './judge-control.js';
-import type { Control, Scenario } from './scenarios/scenario.js';
+import type { Afterwards, Control, Scenario } from './scenarios/scenario.js';
 import { collect, waitForBound } from './world/collect.js';
 import { World } from './world/world.js';
 
@@ -32,16 +32,17 @@ export async function runScenario(scenario: Scenario, mode: Mode, { without, sho
   let world: World | null = null;
   let evidence: Evidence | null = null;
   let error: string | null = null;
+  let afterwards: Afterwards | null = null;
   try {
     await within(scenario.limitS * 1000, async () => {
       world = await World.start(mode, scenario.system ?? {}, without, short);
       try {
-        await scenario.run(world);
+        afterwards = (await scenario.run(world)) ?? null;
       } catch (thrown) {
         error = thrown instanceof Error ? thrown.message : String(thrown);
       }
       if (waitsForBound) await waitForBound(world, bounds.terminalMs);
-      evidence = await collect(world, scenario.name, bounds.closeMs);
+      evidence = await collect(world, scenario.name, bounds, afterwards);
     });
   } catch (thrown) {
     error = [error, thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)].filter(Boolean).join('; ');
@@ -78,9 +79,10 @@ export async function runScenario(scenario: Scenario, mode: Mode, { without, sho
 }
 
 /** Runs a scenario with one protection off: it must fail through the named check with ids, not by its own error. */
-export async function runControl(scenario: Scenario, mode: Mode, { without, check: wanted }: Control): Promise<ScenarioOutcome> {
+export async function runControl(scenario: Scenario, mode: Mode, control: Control): Promise<ScenarioOutcome> {
+  const { without, check: wanted } = control;
   const outcome = await runScenario(scenario, mode, { without, short: true, waitsForBound: wanted === 'one-terminal-event' });
-  return judgeControl(outcome, { without, check: wanted });
+  return judgeControl(outcome, control);
 }
 
 /** Limits of a scenario, with the runs that it reports as ended by itself. */

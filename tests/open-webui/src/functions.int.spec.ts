@@ -132,6 +132,15 @@ describe('the pipe', () => {
     expect(citations[1]!.document.join()).toContain('harbour of Brine');
   }, 60_000);
 
+  it('leaves documents of Open WebUI to it, and numbers its own sources behind them', async () => {
+    const question = `Who built the clock, and when may we leave (${inventedName()})?`;
+    const s = answered(question, ['Oda Brandt [2], and at five [1].']);
+    const quoted = `Cite a <source> as [id].\n\n<context>\n<source id="1" name="hours.md">We may leave at five.</source>\n\n</context>\n\n${question}`;
+    const said = await called('conclave_pipe.py', { do: 'pipe', given: given(quoted) });
+    expect([textOf(said), s.unused()]).toEqual(['Oda Brandt [2], and at five [1].\n\nSources:\n[2] Town clock', []]);
+    expect(citationsOf(said).map(({ source }) => source.name)).toEqual(['Town clock', 'How this answer was found']);
+  }, 60_000);
+
   it('returns a whole answer if streaming is off', async () => {
     const question = `Who built the clock, in one piece (${inventedName()})?`;
     answered(question, ['Oda Brandt [1].']);

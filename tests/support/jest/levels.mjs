@@ -24,9 +24,9 @@ export const levels = {
 
 /**
  * End-to-end tests for which distributed mode makes no difference: they check pages with their examples, and how strategies handle the
- * replies of models.
+ * replies of models, or their failures.
  */
-export const ofEmbedded = /\/(readme|examples|pages|configuration-keys|own-experts|hostile-models)\.e2e\.spec\.ts$/;
+export const ofEmbedded = /\/(readme|examples|pages|configuration-keys|own-experts|hostile-models|failing-servers)\.e2e\.spec\.ts$/;
 
 /** Third-party clients and tool servers, by what they need: `npm test` runs them in embedded mode, `npm run test:surface` in both. */
 export const ofClients = {

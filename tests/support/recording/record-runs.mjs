@@ -27,7 +27,27 @@ const part = (role, user, says) => ({
   reply: { text: JSON.stringify(says) },
   ...(user === undefined ? { times: Infinity } : {}),
 });
+const subTopics = [
+  part('decomposer', undefined, {
+    topics: [
+      { topic: 'Gull Works', query: 'Gull Works founded', collections: [] },
+      { topic: 'Ada Quist', query: 'Ada Quist born', collections: [] },
+    ],
+    synthesis: 'merge',
+  }),
+  part('topicReader', 'TASK: Gull Works', { facts: [{ fact: 'Ada Quist founded the Gull Works.', source: 1 }] }),
+  part('topicReader', 'TASK: Ada Quist', { facts: [{ fact: 'Ada Quist was born in Brest.', source: 1 }] }),
+  { match: { system: marks.roles.composer }, reply: { text: 'By Ada Quist of Brest [1].', words: true }, times: Infinity },
+];
 const runs = {
+  decompose: { model: 'conclave-decompose', question: 'Who founded the Gull Works, and where was Ada Quist born?', script: subTopics },
+  // Its sub-topics were researched by an earlier run.
+  'decompose-from-cache': {
+    model: 'conclave-decompose',
+    earlier: 'Who founded the Gull Works, and where was Ada Quist born?',
+    question: 'What do you know about the Gull Works and about Ada Quist?',
+    script: subTopics,
+  },
   agentic: { ...committee, model: 'conclave' },
   'single-pass': { ...committee, model: 'conclave-fast' },
   waves: {
@@ -106,24 +126,26 @@ if (home) {
   const folder = join(process.cwd(), 'libs/replay/src/__fixtures__');
   const sink = { write: () => undefined };
   mkdirSync(folder, { recursive: true });
-  for (const [name, { model, question, script }] of Object.entries(runs)) {
+  for (const [name, { model, earlier = [], question, script }] of Object.entries(runs)) {
     const data = mkdtempSync(join(tmpdir(), 'conclave-record-'));
     const server = script.length > 0 ? await ScriptedModelServer.start({ script }) : null;
     try {
       const variables = server ? await prepare(data, server.url) : {};
       const loaded = loadConfiguration({ CONCLAVE_HOME: data, PORT: '9', ...variables }, data, { categories: Object.keys(expertPrompts) });
-      const code = await ask({
-        loaded,
-        question,
-        model,
-        answer: sink,
-        progress: sink,
-        // Model servers are not searched for: the demo model returns the same replies everywhere.
-        localServers: { ollama: 9, lmstudio: 9, llamacpp: 9, vllm: 9 },
-        signal: new AbortController().signal,
-      });
-      if (code !== 0) throw new Error(`The question to ${model} ended with code ${code}.`);
-      const [lines] = [...(await linesOf(data, () => true)).values()];
+      for (const asked of [earlier, question].flat()) {
+        const code = await ask({
+          loaded,
+          question: asked,
+          model,
+          answer: sink,
+          progress: sink,
+          // Model servers are not searched for: the demo model returns the same replies everywhere.
+          localServers: { ollama: 9, lmstudio: 9, llamacpp: 9, vllm: 9 },
+          signal: new AbortController().signal,
+        });
+        if (code !== 0) throw new Error(`The question to ${model} ended with code ${code}.`);
+      }
+      const lines = [...(await linesOf(data, () => true)).values()].at(-1);
       writeFileSync(join(folder, `${name}.ndjson`), `${lines.join('\n')}\n`);
       console.error(`${name}: ${lines.length} records`);
     } finally {

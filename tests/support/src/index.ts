@@ -1,5 +1,6 @@
 export { watchSignals } from './crowded-signals.js';
 export { HistoryWriter, openOperations, readHistory, type HistoryEntry, type HistoryPhase } from './history.js';
+export { Gemini, type Signing } from './model-server/gemini.js';
 export { ScriptedModelServer, type ServedCall, type ScriptedModelServerOptions } from './model-server/scripted-model-server.js';
 export type { Match, ScriptedChunk, ScriptedReply, ScriptedRequest, ScriptedStep, ScriptedUsage } from './model-server/script.js';
 export { Supervised, type Exit, type SupervisedOptions } from './supervisor.js';

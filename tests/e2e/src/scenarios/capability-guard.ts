@@ -83,8 +83,13 @@ export function guardScenarios(system: () => System): void {
         .phase('decider', decided('continue'))
         .phase('preparer', { input: { n: 2 } })
         .phase('reasoner', { steps: [step('board.broken', 'ask number 3')] })
-        .phase('preparer', { input: { n: 3 } });
+        .phase('preparer', { input: { n: 3 } })
+        .answer(['Nobody could look at it.']);
       const view = await run(s, 'sparing');
+      expect(view).toMatchObject({
+        outcome: 'stuck',
+        answer: expect.stringContaining('What was looked up or called for this answer failed.'),
+      });
       const errors = (await settled(view)).filter((line) => line.startsWith('error: '));
       expect(errors).toEqual([
         expect.stringContaining('It is out of order.'),

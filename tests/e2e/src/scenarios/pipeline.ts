@@ -81,14 +81,14 @@ export function pipelineScenarios(system: () => System, hops: TwoHops): void {
     const lastLines = (s: CommitteeScript): readonly (string | undefined)[] =>
       s.calls().map(({ messages }) => String(messages.at(-1)!.content).split('\n').at(-1));
 
-    it('is planned, and each prompt about it ends with its language', async () => {
+    it('is planned, each prompt about it ends with its language, and what Conclave adds to the answer is in it, too', async () => {
       const s = script('¿Quién descubrió el bilbí y en qué año?')
         .plan([expert('x1', 'Decir quién lo descubrió.'), expert('x2', 'Decir el año.')])
         .expert('Alguien.', { confidence: 0.9, task: 'Decir quién lo descubrió.' })
         .expert('En 1837.', { confidence: 0.9, task: 'Decir el año.' })
-        .answer(['Alguien, en 1837.']);
+        .answer(['Alguien, en 1837 [7].']);
       const { answer } = await answered(system().url(), { model: 'sorted', messages: user(s.question) });
-      expect(answer).toBe('Alguien, en 1837.');
+      expect(answer).toBe('Alguien, en 1837 [7].\n\nNo figura en la fuente citada:\n- [7]: esa fuente no existe');
       const answering = 'LANGUAGE: Spanish. Answer in Spanish, unless the question asks for another language.';
       const marked = `${answering} Keep the words FINDING, CONFIDENCE, GAPS and REFER.`;
       expect(lastLines(s)).toEqual([expect.stringMatching(/^LANGUAGE: Spanish. Write the tasks in Spanish/), marked, marked, answering]);

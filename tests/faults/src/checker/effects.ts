@@ -1,4 +1,4 @@
-import { planId, resultId } from '@conclave/contracts';
+import { parentTaskOf, planId, resultId } from '@conclave/contracts';
 import { inputOf, step } from '@conclave/loop';
 import { strategyOf } from '@conclave/strategies';
 import type { LoggedRecord } from '../evidence/evidence.js';
@@ -16,7 +16,7 @@ export type Missing = (group: string, service: string, event: Event) => string |
  *   excused if the run has ended and the planner's history says that it completely handled the event;
  * - `merger`: a recorded step of the engine with all its outputs on the log. The engine takes no step if nothing follows, as for a run
  *   that is over or a timer that was armed again: excused if it takes none in the state that the recorded steps lead to, and the
- *   merger's history says that it completely handled the event;
+ *   merger's history says that it completely handled the event. So is the cancel of a child run that was never requested;
  * - others (`graph-ingest`): their effect is outside the log; the history of the service must say that it completely handled the event.
  * If a service has no deliveries in the history at all, every event counts as handled, and only the excuse is checked.
  */
@@ -45,9 +45,16 @@ export function effectsOn(of: Case): Missing {
       const lost = run.outputs.get(event.id)!.filter((id) => !onLog.has(id));
       return lost.length === 0 ? null : `its step produced ${lost.join(', ')}, which the log does not contain`;
     }
-    if (!isIgnored(run, event, ended)) return 'no step of the engine has applied it';
+    if (!isIgnored(run, event, ended) && !isOfUnbegunChild(event)) return 'no step of the engine has applied it';
     return unhandled(service, event) ? 'no step of the engine has applied it and the merger never finished it' : null;
   }
+
+  /** Whether it cancels a child run that never began: nothing is left to do. */
+  const isOfUnbegunChild = ({ type, runId, data }: Event): boolean =>
+    type === 'CommandIssued' &&
+    (data as { command: { name: string } }).command.name === 'cancel' &&
+    parentTaskOf(runId) !== null &&
+    !onLog.has(runId);
 
   return (group, service, event) => {
     if (group.startsWith('tasks.')) {

@@ -64,6 +64,31 @@ export interface MemoryUse {
   readonly afterMb: number;
 }
 
+/** A run that a client deleted: when it was told so, and every place in which something of the run, or of its child runs, was found after the storm. */
+export interface DeletedRun {
+  readonly runId: string;
+  readonly at: number;
+  readonly left: readonly string[];
+}
+
+/** One request that a receiver of webhooks got. */
+export interface Delivery {
+  /** The same in all deliveries of one end. */
+  readonly id: string;
+  readonly at: number;
+  /** Whether the receiver refused it, so that it must come again. */
+  readonly refused: boolean;
+  /** Run and outcome according to the body; null if it or its signature is invalid. */
+  readonly runId: string | null;
+  readonly outcome: string | null;
+}
+
+/** A promise that a scenario makes beyond those of every scenario, and that was not kept for a run, a call or a file. */
+export interface Breach {
+  readonly id: string;
+  readonly sentence: string;
+}
+
 /** Everything the checker sees. It makes no requests: the same evidence returns the same verdict, even a year later. */
 export interface Evidence {
   readonly scenario: string;
@@ -89,6 +114,12 @@ export interface Evidence {
   readonly upstreamFaults: boolean;
   /** Runs that the scenario itself ended without an answer, such as those of a record that kills its process. */
   readonly mayFail: readonly string[];
+  /** Absent in scenarios that delete nothing. */
+  readonly deleted?: readonly DeletedRun[];
+  /** What the scenario itself saw that breaks its promise; absent or empty if it saw nothing. */
+  readonly broken?: readonly Breach[];
+  /** Runs whose end a receiver must have been told, and what it got. Absent in scenarios without webhooks. */
+  readonly told?: { readonly runs: readonly string[]; readonly deliveries: readonly Delivery[] };
 }
 
 /** Limits that a scenario sets for its checks. */
@@ -103,6 +134,8 @@ export interface Bounds {
   readonly memoryFactor: number;
   /** Milliseconds a process may take to end after SIGTERM; 15,000. */
   readonly closeMs: number;
+  /** Milliseconds that the groups may take after the storm to finish everything on the log; 60,000. */
+  readonly calmMs: number;
   /** Runs that may end with `failed` or `cancelled`, such as those that a poisoned record aborts. */
   readonly mayFail: readonly string[];
   /**
@@ -112,7 +145,15 @@ export interface Bounds {
   /** Streams may start again after multiples of this id, with all their facts, as in a rebuilt state store. If absent, they never do. */
   readonly streamsAnewAbove?: number;
 }
-export const defaultBounds: Bounds = { terminalMs: 60_000, answered: 0.8, accepted: 1, memoryFactor: 1.5, closeMs: 15_000, mayFail: [] };
+export const defaultBounds: Bounds = {
+  terminalMs: 60_000,
+  answered: 0.8,
+  accepted: 1,
+  memoryFactor: 1.5,
+  closeMs: 15_000,
+  calmMs: 60_000,
+  mayFail: [],
+};
 
 /** The checks of docs/guarantees.md, in its order; `enough-succeeded` guards against runs that prove nothing. */
 export const checkNames = [
@@ -124,6 +165,10 @@ export const checkNames = [
   'model-calls-bounded', // 6
   'replay-the-same', // 7
   'calm-afterwards', // 8
+  'deleted-is-gone', // 9
+  'webhooks-told', // 10
+  'right-answer', // 11
+  'own-promise', // 12
   'enough-succeeded',
 ] as const;
 export type CheckName = (typeof checkNames)[number];

@@ -2,11 +2,14 @@ import { overriding, noProbe, type OpenProbe, type Probe } from '@conclave/platf
 import { crashingPorts } from './crashing-ports.js';
 import { crashPointsOf } from './crash-point.js';
 import { forgetfulStreams } from './forgetful-streams.js';
+import { fullConnections, withoutBackpressure } from './full-connections.js';
 import { historyFile, noteProcess } from './history-file.js';
 import { announceProtections, protectionsOff } from './protections.js';
 import { recordedLog, recordedPool, recordedRuns } from './recorded-ports.js';
+import { refuseUnknownFields } from './strict-reading.js';
 import { unprotectedPool } from './unprotected-pool.js';
 import { unprotectedStores } from './unprotected-ports.js';
+import { unprotectedServers } from './unprotected-servers.js';
 
 /** What the programs of the fault tests read from their environment, in addition to the product's own variables. */
 export interface FaultVariables {
@@ -32,6 +35,7 @@ export const faultProbe =
     noteProcess(note, { processId, service });
     const off = protectionsOff(variables.WITHOUT_PROTECTION);
     announceProtections(off, service, { logger, note });
+    if (off.has('tolerant-reading')) refuseUnknownFields();
     const crashPoints = crashPointsOf(variables, note);
     return {
       records: true,
@@ -51,10 +55,25 @@ export const faultProbe =
         },
       },
       pool: (mode, durable) => {
-        const changes = [recordedPool(note, durable), unprotectedPool(off, mode)].filter((change) => change !== null);
+        const acknowledged = off.has('durable-acks') ? async () => {} : durable;
+        const changes = [recordedPool(note, acknowledged), unprotectedPool(off, mode)].filter((change) => change !== null);
         return (options) => changes.reduce((changed, change) => change(changed), options);
       },
-      ...(variables.CRASH_AT || variables.FREEZE_AT ? { ports: (ports, of) => crashingPorts(ports, crashPoints, of) } : {}),
-      ...(off.has('stream-resume') ? { requests: forgetfulStreams } : {}),
+      ports: (ports, of) => {
+        const changed = unprotectedServers(ports, off);
+        return variables.CRASH_AT || variables.FREEZE_AT ? crashingPorts(changed, crashPoints, of) : changed;
+      },
+      requests: (stream) => {
+        const hooks = [
+          fullConnections(note),
+          ...(off.has('backpressure') ? [withoutBackpressure] : []),
+          ...(off.has('stream-resume') ? [forgetfulStreams(stream)] : []),
+        ];
+        return (request, response, next) =>
+          hooks.reduceRight<(error?: unknown) => void>(
+            (then, hook) => (error) => (error === undefined ? hook(request, response, then) : next(error)),
+            next,
+          )();
+      },
     };
   };

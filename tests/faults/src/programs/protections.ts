@@ -51,6 +51,11 @@ export const protections = [
   },
   { name: 'stream-resume', lost: 'A reader that reconnects misses everything that was written while it was away.', modes: both },
   {
+    name: 'backpressure',
+    lost: 'A client that does not read gets everything like the others, and the gateway keeps it all in its memory.',
+    modes: both,
+  },
+  {
     name: 'outage-pause',
     lost: 'An outage of our own stores counts as failed attempts and turns good records into dead letters.',
     modes: both,
@@ -58,6 +63,32 @@ export const protections = [
   { name: 'deadline-check', lost: 'Work is done and paid even if its deadline has passed or its run has ended.', modes: both },
   { name: 'store-identity', lost: 'An empty or older state store is used as if it were the current one.', modes: ['distributed'] },
   { name: 'process-deaths', lost: 'A record that kills its process kills every process that receives it, again and again.', modes: both },
+  {
+    name: 'erasure-marker',
+    lost: 'Whoever still learns from a run, or has its end to deliver, does not notice that it was deleted, and keeps what it learned.',
+    modes: both,
+  },
+  {
+    name: 'document-changes',
+    lost: 'An answer that is kept late does not notice that documents have changed since its run was asked.',
+    modes: both,
+  },
+  {
+    name: 'durable-acks',
+    lost: 'What is acknowledged is not awaited: a death right behind it loses what others already act on.',
+    modes: ['embedded'],
+  },
+  { name: 'store-refusals', lost: 'A write for which a store has no room counts as stored.', modes: both },
+  {
+    name: 'lease-expiry',
+    lost: 'The death or the sleep of a process is noticed only after half a minute, and its work waits for so long.',
+    modes: ['distributed'],
+  },
+  { name: 'tolerant-reading', lost: 'A request with fields that this version does not know is refused.', modes: both },
+  { name: 'search-failures', lost: 'A search that failed looks like one that found nothing.', modes: both },
+  { name: 'graph-failures', lost: 'What the knowledge graph could not store counts as learned.', modes: both },
+  { name: 'call-retries', lost: 'A call that a model server does not take at once has failed for good.', modes: both },
+  { name: 'whole-replies', lost: 'A reply that broke off counts as the whole answer.', modes: both },
   { name: 'sweep', lost: 'A run whose gateway died between acceptance and publishing never starts.', modes: both },
 ] as const satisfies readonly ProtectionSpec[];
 

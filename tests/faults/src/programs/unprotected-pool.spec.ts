@@ -71,7 +71,14 @@ const output = sampleOutput('one');
 describe('a delivery pool', () => {
   it('is not changed if no protection is switched off', () => {
     expect(unprotectedPool(new Set(), 'embedded')).toBeNull();
-    const ours: readonly ProtectionName[] = ['offset-tracker', 'dead-letters', 'outage-pause', 'process-deaths', 'deadline-check'];
+    const ours: readonly ProtectionName[] = [
+      'offset-tracker',
+      'dead-letters',
+      'outage-pause',
+      'store-refusals',
+      'process-deaths',
+      'deadline-check',
+    ];
     for (const name of protectionNames)
       expect([name, unprotectedPool(new Set([name]), 'embedded') !== null]).toEqual([name, ours.includes(name)]);
     expect(unprotectedPool(new Set(['offset-tracker']), 'distributed')).toBeNull();
@@ -123,6 +130,13 @@ describe('a delivery pool', () => {
     await until('it is over', () => story.over);
     expect([story.letters.length, story.handled.length, story.pauses]).toEqual([1, 3, []]);
     expect(story.letters[0]!.headers['dead-reason']).toBe('failed');
+  });
+
+  it('without store-refusals takes a record for ended whose end the ledger has no room for', async () => {
+    const full = () => Promise.reject(new Failure('STORE_FULL'));
+    const { story } = await tell(input, { handle: async () => [], ledger: { begin: full, done: full } }, 'store-refusals');
+    await until('it is over', () => story.over);
+    expect([story.handled.length, story.pauses]).toEqual([1, []]);
   });
 
   it.each([

@@ -1,5 +1,6 @@
 import { Failure, isOutage, type Event, type Mode, type TaskDispatched } from '@conclave/contracts';
 import type { Delivery, DeliveryKey, DeliveryLedger, DeliveryPoolOptions, PoolChange } from '@conclave/ports';
+import { overlooking } from './overlooking.js';
 import type { Protections } from './protections.js';
 
 /** Switches off protections of delivery pools; null if all of them are on. */
@@ -9,6 +10,7 @@ export function unprotectedPool(off: Protections, mode: Mode): PoolChange | null
   if (off.has('offset-tracker') && mode === 'embedded') changes.push(doneAtHandOver);
   if (off.has('dead-letters')) changes.push(droppingLetters);
   if (off.has('outage-pause')) changes.push(blamingRecords);
+  if (off.has('store-refusals')) changes.push(countingAnyhow);
   if (off.has('process-deaths')) changes.push(ignoringDeaths);
   if (off.has('deadline-check')) changes.push(neverTooLate);
   return changes.length === 0 ? null : (options) => changes.reduce((changed, change) => change(changed), options);
@@ -79,6 +81,22 @@ function forgivingLedger(ledger: DeliveryLedger): DeliveryLedger {
     done: async (delivery: DeliveryKey) => {
       await ledger.done(delivery);
       attempts.delete(delivery.record);
+    },
+  };
+}
+
+/** A ledger that has no room counts the record as begun and ended. */
+function countingAnyhow(options: DeliveryPoolOptions): DeliveryPoolOptions {
+  const { ledger } = options;
+  const unlessFull = <T>(write: () => Promise<T>, instead: T): Promise<T> => overlooking('STORE_FULL', write, instead);
+  return {
+    ...options,
+    ledger: {
+      unended: async (delivery) => ledger.unended?.(delivery) ?? 0,
+      begin: (delivery) => unlessFull(() => ledger.begin(delivery), { attempts: 1, deaths: 0, suspects: 0 }),
+      failed: (delivery) => unlessFull(() => ledger.failed(delivery), undefined),
+      released: (delivery) => unlessFull(() => ledger.released(delivery), undefined),
+      done: (delivery) => unlessFull(() => ledger.done(delivery), undefined),
     },
   };
 }

@@ -2,9 +2,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Event } from '@conclave/contracts';
+import { Failure, type Event } from '@conclave/contracts';
 import { openPorts, type OpenedPorts } from '@conclave/host';
-import { claimStores, loadConfiguration, openMetrics, openReadiness, silentLogger } from '@conclave/platform';
+import { claimStores, loadConfiguration, openMetrics, openReadiness, overriding, silentLogger } from '@conclave/platform';
+import { documentsChanged, documentsChangedSince } from '@conclave/ports';
 import {
   acceptance,
   counting,
@@ -150,6 +151,19 @@ describe('the stores of a process', () => {
     expect(await runs.unpublished(0, 10)).toHaveLength(found);
   });
 
+  it.each(['nothing', 'erasure-marker'] as const)('without %s hide whether a run was erased only if that is off', async (without) => {
+    const { runs } = (await open(without)).state;
+    const runId = newRunId();
+    await runs.erase({ runId, tenant: 'a', requestedAt: 1 });
+    expect((await runs.erased(runId)) === null).toBe(without === 'erasure-marker');
+  });
+
+  it.each(['nothing', 'document-changes'] as const)('without %s hide that documents have changed only if that is off', async (without) => {
+    const { caches } = (await open(without)).state;
+    await documentsChanged(caches, 'a');
+    expect(await documentsChangedSince(caches, 'a', 0)).toBe(without === 'nothing');
+  });
+
   it.each([
     ['nothing', 1],
     ['deadline-check', 0],
@@ -176,6 +190,60 @@ describe('the stores of a process', () => {
       expect(begun).toMatchObject({ kind: 'begun', flagged: found });
     },
   );
+
+  it.each([
+    ['nothing', 0],
+    ['durable-acks', 1],
+  ] as const)('without %s acknowledge %d append(s) of a step before they are stored', async (without, early) => {
+    const ports = await open(without);
+    await commit(ports, nthInput(newRunId(), 1), { outputs: [namedOutput(newRunId(), 'a')] });
+    // The write of a tick ends in a later turn of the event loop.
+    await Promise.resolve();
+    expect(lines('publish').filter(({ phase }) => phase === 'ok')).toHaveLength(early);
+    await ports.state.durable();
+  });
+
+  it('without store-refusals accept, apply and append what there is no room for', async () => {
+    const full = () => Promise.reject(new Failure('STORE_FULL'));
+    const { log, state, stream } = await open();
+    const stores = {
+      log: overriding(log, { publish: full }),
+      stream: overriding(stream, { append: full }),
+      state: overriding(state, {
+        runs: overriding(state.runs, { accept: full, commit: full }),
+        journal: overriding(state.journal, { begin: full, finish: full }),
+      }),
+    };
+    const one = newRunId();
+    const writes = ({ log, state, stream }: typeof stores) => [
+      log.publish([sampleInput('one')]),
+      stream.append(one, []),
+      state.runs.accept(acceptance(one)),
+      state.runs.commit(nthInput(one, 1), () => null),
+      state.journal.begin({ runId: one, step: 's', nonce: '1', owner: 'a' }),
+      state.journal.finish({ runId: one, step: 's', attempt: 1 }, { ok: true, reply: 'r' }),
+    ];
+    for (const write of writes(stores)) await expect(write).rejects.toMatchObject({ code: 'STORE_FULL' });
+    const blind = unprotectedStores(stores, new Set(['store-refusals']));
+    expect(await Promise.all(writes(blind))).toMatchObject([
+      undefined,
+      'appended',
+      { kind: 'accepted' },
+      { outputs: [], state: null },
+      { kind: 'begun', attempt: 1 },
+      'stored',
+    ]);
+  });
+
+  it('without lease-expiry take a process for alive five times as long', async () => {
+    const { log, state, stream } = await open();
+    const taken: number[] = [];
+    const leases = overriding(state.leases, { renewProcess: async ({ ttlMs }) => void taken.push(ttlMs) });
+    const stores = { log, stream, state: overriding(state, { leases }) };
+    for (const off of [new Set<ProtectionName>(), new Set<ProtectionName>(['lease-expiry'])])
+      await unprotectedStores(stores, off).state.leases.renewProcess({ id: 'a', service: 'experts', classes: [], ttlMs: 6_000 });
+    expect(taken).toEqual([6_000, 30_000]);
+  });
 
   it('without store-identity work on a store that does not belong to the log', async () => {
     const { log, state, stream } = await open();

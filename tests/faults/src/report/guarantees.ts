@@ -48,7 +48,7 @@ export function guaranteesPage(recorded: readonly RecordedOutcome[] = readRecord
     (service) =>
       `| ${service} | ${points.map((point) => (absent[service]?.[point] ? `n/a: ${absent[service][point]}` : cellText({ service, point }))).join(' | ')} |`,
   );
-  const alone = scenarios.filter(({ controls }) => controls.length === 0).map(({ name }) => name);
+  const alone = scenarios.filter(({ controls }) => controls.length === 0);
   return `# What is guaranteed
 
 <!-- Printed from tests/faults: the scenarios in src/scenarios, the results in recorded.json. \`npm run faults -- --record\` records, \`npm run docs\` prints. -->
@@ -63,7 +63,11 @@ starts its own system, injects the fault while clients ask questions, and lets a
 5. the events a client sees over all its connections have no gap, and a superseded attempt is marked;
 6. a finished model call is never repeated, and every repeated call was in flight when a process died;
 7. replaying the audit produces the same decisions and states without a model call;
-8. afterwards nothing is left over: no lag, no stuck process, and memory of at most ${defaultBounds.memoryFactor} times what it was plus ${freeMb} MB.
+8. afterwards nothing is left over: no lag, no stuck process, and memory of at most ${defaultBounds.memoryFactor} times what it was plus ${freeMb} MB;
+9. nothing of a deleted run is left, for readers or in a store (in scenarios that delete runs);
+10. the end of every run that has a webhook reaches its receiver at least once, signed and always under the same id (in scenarios with webhooks);
+11. every run that completes gives the whole answer to its own question;
+12. what the scenario itself promises and sees of runs, calls and files holds.
 
 "Not run" means that no run was recorded. The short form is the one of CI: fewer questions and shorter storms. CI runs most scenarios in only one mode.
 
@@ -85,7 +89,7 @@ Further points: ${further.map((cell) => `${cell.service} at ${cell.point}: ${cel
 ## What each protection is for
 
 With one protection switched off, the same fault and the same time limit must turn the scenario red, through the named check and the ids it prints.
-All of them: \`npm run faults -- --controls\`. These have no control, so they were never seen to turn red: ${alone.join(', ')}.
+All of them: \`npm run faults -- --controls\`. ${aloneText(alone)}
 
 | Protection | What is lost without it | Recorded | Shown by |
 |---|---|---|---|
@@ -96,6 +100,11 @@ ${scenarios.flatMap((scenario) => scenario.controls.map((control) => controlRow(
 ${notPromised.map((sentence) => `- ${sentence}`).join('\n')}
 `;
 }
+
+const aloneText = (alone: readonly Scenario[]): string =>
+  alone.length === 0
+    ? 'Every scenario has at least one.'
+    : `These have none, so they were never seen to turn red:\n\n${alone.map(({ name, uncontrolled }) => `- ${name}: ${uncontrolled}`).join('\n')}`;
 
 /** `held 2026-11-22`, or what was found; `not run` if nothing is recorded. */
 function resultText(one: RecordedOutcome | undefined): string {

@@ -175,8 +175,8 @@ export const killMatrix: Scenario = {
   controls: [
     { without: 'offset-tracker', check: 'commit-after-effect', part: 'kill:experts:before-call' },
     { without: 'journal', check: 'model-calls-bounded', part: 'kill:experts:after-call' },
-    { without: 'timer-events', check: 'one-terminal-event', part: 'kill:merger:timer-due' },
-    { without: 'sweep', check: 'one-terminal-event', part: 'kill:gateway:after-accept' },
+    { without: 'timer-events', check: 'one-terminal-event', says: 'no terminal event', part: 'kill:merger:timer-due' },
+    { without: 'sweep', check: 'one-terminal-event', says: 'no terminal event', part: 'kill:gateway:after-accept' },
   ],
   limitS: 600,
   ci: ['embedded', 'distributed'],

@@ -20,6 +20,11 @@ describe('the list of fault scenarios', () => {
     expect(controls.filter((one) => !existing.includes(one))).toEqual([]);
   });
 
+  it('has a control for each, or says why there is none', () => {
+    for (const { name, controls, uncontrolled } of scenarios)
+      expect([name, controls.length === 0]).toEqual([name, uncontrolled !== undefined]);
+  });
+
   it('finds the scenario of each control that is part of another', () => {
     for (const { part } of scenarios.flatMap(({ controls }) => controls)) if (part) expect(scenarioNamed(part).name).toBe(part);
   });

@@ -1,10 +1,12 @@
 import { childrenKilled } from './children-killed.js';
 import { modelStopped, neo4jStopped, searchStopped } from './dependencies.js';
 import { diskFull, diskFullLimit } from './disk-full.js';
+import { documentsRemoved } from './documents-removed.js';
 import { cells, killCell, killMatrix } from './kill-matrix.js';
 import { membersKilled } from './members-killed.js';
 import { network, networkHarms } from './network.js';
 import { duplicates, mixedVersions, poison } from './records.js';
+import { runsDeleted } from './runs-deleted.js';
 import type { Scenario } from './scenario.js';
 import { brokerKilled, redisFull, redisKilled } from './stores-killed.js';
 import { redisOlder, redisReplaced } from './stores-replaced.js';
@@ -18,6 +20,8 @@ export const scenarios: readonly Scenario[] = [
   randomKills,
   membersKilled,
   childrenKilled,
+  runsDeleted,
+  documentsRemoved,
   frozenExperts,
   frozenMerger,
   rebalanceStorm,

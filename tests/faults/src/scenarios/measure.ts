@@ -26,11 +26,19 @@ export const underWay = (world: World, role: 'planner' | 'expert' | 'assessor' |
     ({ step, finishedAt, abortedAt }) => step === `load ${role}` && finishedAt === null && abortedAt === null,
   ).length;
 
-/** Model calls that this process has begun and not ended, according to its own history. */
-export function openCalls({ system }: World, { pid }: Supervised): number {
-  const lines = system.history().filter(({ op, process }) => op === 'call' && process.includes(`-${pid}-`));
-  return lines.filter(({ phase }) => phase === 'invoke').length - lines.filter(({ phase }) => phase === 'ok' || phase === 'fail').length;
+/** Steps whose model call this process has begun and not ended, according to its own history. */
+export function openSteps({ system }: World, { pid }: Supervised): readonly string[] {
+  const open = new Set<string>();
+  for (const { op, phase, id, process } of system.history()) {
+    if (op !== 'call' || !process.includes(`-${pid}-`)) continue;
+    if (phase === 'invoke') open.add(id);
+    else open.delete(id);
+  }
+  return [...open];
 }
+
+/** Number of these. */
+export const openCalls = (world: World, process: Supervised): number => openSteps(world, process).length;
 
 /** Waits until experts are at work: a fault that meets no work shows nothing. */
 export async function inFlight(world: World, calls = 3): Promise<void> {

@@ -31,7 +31,7 @@ async function killOnce(world: World, [service, role]: (typeof members)[number],
   const at = world.fault(`SIGKILL of ${service}`);
   await process.kill('SIGKILL');
   world.behave({});
-  await until('the call to be made again', () => callsOf().length > before, { timeoutMs: 40_000 });
+  await until('the call to be made again', () => callsOf().length > before, { timeoutMs: 60_000 });
   const ms = callsOf()[before]!.at - at;
   const [asked] = await load;
   await process.ready();
@@ -44,25 +44,28 @@ export const membersKilled: Scenario = {
   promise: 'The work of a killed process continues within 7 s, even if it was the only process of its service.',
   fault: 'kill -9 of the planner, the experts and the merger, one at a time and several times each, in the middle of a model call',
   modes: ['distributed'],
-  controls: [],
+  // CI has no time for this scenario.
+  controls: [{ without: 'lease-expiry', check: 'own-promise', ci: false }],
   limitS: 400,
   ci: [],
   async run(world) {
     await world.warmUp();
-    const late: string[] = [];
-    for (const member of members) {
+    // Without a protection, one late member is enough: the experts, whose calls others wait for.
+    for (const member of world.controlled ? members.slice(1, 2) : members) {
       const took: number[] = [];
       const runs: string[] = [];
-      for (let n = 1; n <= (world.short ? 2 : 5); n += 1) {
+      for (let n = 1; n <= (world.controlled ? 1 : world.short ? 2 : 5); n += 1) {
         const { ms, runId } = await killOnce(world, member, n);
         took.push(ms);
         runs.push(runId);
+        if (ms > bounds.maxMs)
+          world.breaks(runId, `Its call was made again ${ms} ms after the kill of ${member[0]}; the bound is ${bounds.maxMs} ms.`);
       }
       const [typical, longest] = [median(took), Math.max(...took)];
       const figures = `${took.length} kills, median ${(typical / 1000).toFixed(1)} s, longest ${(longest / 1000).toFixed(1)} s`;
       world.row({ name: member[0], outcome: figures, recoveryMs: typical, runs });
-      if (typical > bounds.medianMs || longest > bounds.maxMs) late.push(`${member[0]}: ${figures}`);
+      if (typical > bounds.medianMs)
+        world.breaks(member[0], `Its work continued later than promised: ${figures}; the bound of the median is ${bounds.medianMs} ms.`);
     }
-    if (late.length > 0) throw new Error(`Work continued later than promised. ${late.join('; ')}.`);
   },
 };

@@ -1,4 +1,5 @@
 import { until, type TcpProxy } from '@conclave/test-support';
+import type { Manners } from '../world/committee.js';
 import type { World } from '../world/world.js';
 import { inFlight, notReady, pause, recoveryAfter, runsOf } from './measure.js';
 import type { Scenario } from './scenario.js';
@@ -12,6 +13,8 @@ interface Harm {
   readonly forMs: readonly [number, number];
   /** Longest time from the end of the fault to the end of the runs that it affected, in milliseconds. */
   readonly boundMs: number;
+  /** How the committee behaves meanwhile; with calls of about a second if absent. */
+  readonly manners?: Partial<Manners>;
   /** Starts the fault; returns the function that ends it. */
   begin(proxies: Readonly<Record<Side, TcpProxy>>): () => void;
 }
@@ -43,6 +46,8 @@ const harms: readonly Harm[] = [
     fault: 'every connection is reset every 500 ms',
     forMs: [4_000, 15_000],
     boundMs: 30_000,
+    // Calls get through, but answers take longer than a connection lasts: they are cut in the middle.
+    manners: { delayMs: { planner: 50, expert: 200, composer: 50 }, wordMs: 70 },
     begin(proxies) {
       const timer = setInterval(() => Object.values(proxies).forEach((proxy) => proxy.cut('reset')), 500);
       return () => clearInterval(timer);
@@ -65,9 +70,9 @@ async function suffer(world: World, wanted: readonly Harm[]): Promise<void> {
   const proxies = { kafka: kafka!, redis: redis!, model: model! };
   await world.warmUp();
   world.upstreamFaults = true;
-  for (const { name, forMs, boundMs, begin } of wanted) {
+  for (const { name, forMs, boundMs, manners, begin } of wanted) {
     const ms = forMs[world.short ? 0 : 1];
-    world.behave({ delayMs: { planner: 100, expert: 800, composer: 100 }, wordMs: 20 });
+    world.behave(manners ?? { delayMs: { planner: 100, expert: 800, composer: 100 }, wordMs: 20 });
     // Questions keep arriving while it lasts.
     const load = world.load.run({
       runs: Math.round(ms / 800) + 3,
@@ -110,12 +115,13 @@ export const network: Scenario = {
   promise,
   fault: 'latency, slicing, resets and half-open connections between the services and broker, Redis and model server',
   modes: ['distributed'],
-  controls: [],
-  bounds: { accepted: 10, answered: 0.6, terminalMs: 90_000 },
+  controls: [{ without: 'whole-replies', check: 'right-answer', ci: false }],
+  bounds: { accepted: 10, answered: 0.6, terminalMs: 90_000, soundRecords: true },
   limitS: 300,
   ci: ['distributed'],
   system: { proxied: ['kafka', 'redis', 'model'] },
-  run: (world) => suffer(world, harms),
+  // Without the protection, only the fault that cuts answers matters.
+  run: (world) => suffer(world, world.controlled ? harms.filter(({ name }) => name === 'reset') : harms),
 };
 export const networkHarms: readonly Scenario[] = harms.map((harm) => ({
   ...network,

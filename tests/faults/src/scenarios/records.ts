@@ -138,9 +138,9 @@ export const mixedVersions: Scenario = {
   promise: 'Events of an earlier version, and of a later version with unknown fields, are read together with those of this version.',
   fault: 'requests as an earlier and a later version write them, among those of this version',
   modes: ['distributed', 'embedded'],
-  controls: [],
+  controls: [{ without: 'tolerant-reading', check: 'one-effective-outcome' }],
   // No client follows the two runs that are injected into the log.
-  bounds: { answered: 0.7 },
+  bounds: { answered: 0.7, soundRecords: true },
   limitS: 90,
   ci: ['embedded'],
   async run(world) {

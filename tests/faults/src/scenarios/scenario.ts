@@ -1,5 +1,5 @@
 import type { Mode } from '@conclave/contracts';
-import type { Bounds, CheckName } from '../evidence/evidence.js';
+import type { Bounds, CheckName, Evidence } from '../evidence/evidence.js';
 import type { ProtectionName } from '../programs/protections.js';
 import type { SystemRequirements } from '../world/servers.js';
 import type { World } from '../world/world.js';
@@ -10,6 +10,8 @@ export interface Control {
   readonly without: ProtectionName;
   /** The check that must find something, with ids. */
   readonly check: CheckName;
+  /** A part of the sentence that it must find, if the check can also find what the fault alone causes. */
+  readonly says?: string;
   /** Modes in which it is tried; those of the scenario if absent. */
   readonly modes?: readonly Mode[];
   /** The scenario that is run for it, if that is a part of this one: a cell of the kill matrix. */
@@ -17,6 +19,9 @@ export interface Control {
   /** False if CI has no time for it; `--controls` runs all. */
   readonly ci?: false;
 }
+
+/** Looks at the system once nothing is left to do. What it finds is evidence. */
+export type Afterwards = () => Promise<Pick<Evidence, 'deleted' | 'told'>>;
 
 /** One fault, with the promise against which it is tried. The guarantees page is printed from these. */
 export interface Scenario {
@@ -28,6 +33,8 @@ export interface Scenario {
   readonly fault: string;
   readonly modes: readonly Mode[];
   readonly controls: readonly Control[];
+  /** If there is no control: why none makes sense, as a sentence for the guarantees page. */
+  readonly uncontrolled?: string;
   readonly bounds?: Partial<Bounds>;
   /** Seconds it takes at most, everything included; after that a watchdog ends it as failed. */
   readonly limitS: number;
@@ -38,5 +45,5 @@ export interface Scenario {
   /** How the system is started. */
   readonly system?: SystemRequirements;
   /** Starts load and causes faults. Whatever the checker does not assert afterwards is asserted here, by throwing. */
-  run(world: World): Promise<void>;
+  run(world: World): Promise<void | Afterwards>;
 }

@@ -1,7 +1,7 @@
 import { until } from '@conclave/test-support';
 import { command, type ServiceName } from '@conclave/test-support/system';
 import type { World } from '../world/world.js';
-import { everyRun, inFlight, openCalls, pause, recoveryAfter, runsOf, underWay } from './measure.js';
+import { everyRun, inFlight, openCalls, openSteps, pause, recoveryAfter, runsOf, underWay } from './measure.js';
 import type { Scenario } from './scenario.js';
 
 /** Kills a process picked by a simple generator, every 0.5 to 5 s. The picks are the same in each run of a scenario. */
@@ -55,7 +55,10 @@ const frozen = (service: 'experts' | 'merger', sleepMs: number): Scenario => ({
   promise: 'A process that was suspended and resumes has no effect: its work has been reassigned.',
   fault: `SIGSTOP of one of two ${service} processes for ${sleepMs / 1000} s in the middle of its calls, then SIGCONT`,
   modes: ['distributed'],
-  controls: service === 'merger' ? [{ without: 'attempts', check: 'stream-without-gaps', ci: false }] : [],
+  controls:
+    service === 'merger'
+      ? [{ without: 'attempts', check: 'stream-without-gaps', ci: false }]
+      : [{ without: 'lease-expiry', check: 'own-promise', ci: false }],
   limitS: 120,
   ci: ['distributed'],
   async run(world) {
@@ -85,7 +88,14 @@ const frozen = (service: 'experts' | 'merger', sleepMs: number): Scenario => ({
     const frozenAt = world.fault(`SIGSTOP of ${service}`);
     second.signal('SIGSTOP');
     world.frozen.push({ process: `${service}-2`, at: frozenAt, signal: 'SIGSTOP' });
+    const held = openSteps(world, second);
     await pause(sleepMs);
+    // Its calls must not have waited for it.
+    const begun = new Set(
+      world.system.history().flatMap(({ op, phase, id, at }) => (op === 'call' && phase === 'invoke' && at >= frozenAt ? [id] : [])),
+    );
+    for (const step of held)
+      if (!begun.has(step)) world.breaks(step, `Nobody has made this call in the ${sleepMs} ms in which its process slept.`);
     second.signal('SIGCONT');
     world.fault(`SIGCONT of ${service}`);
     await Promise.all(batches);
@@ -273,7 +283,7 @@ export const killerRecord: Scenario = {
   fault: 'the planner dies each time it handles one request',
   modes: ['distributed', 'embedded'],
   // In distributed mode the engine gives up waiting for the plan, so the run ends in any case.
-  controls: [{ without: 'process-deaths', check: 'one-terminal-event', modes: ['embedded'] }],
+  controls: [{ without: 'process-deaths', check: 'one-terminal-event', says: 'no terminal event', modes: ['embedded'] }],
   bounds: { answered: 0.5, terminalMs: killerEndsWithinMs },
   limitS: 150,
   ci: ['embedded'],

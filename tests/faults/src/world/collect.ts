@@ -5,9 +5,10 @@ import { loadConfiguration, openLogger } from '@conclave/platform';
 import { expertPrompts } from '@conclave/strategies';
 import { Kafka, logLevel } from 'kafkajs';
 import Database from 'libsql';
-import type { Closing, Evidence, LoggedRecord, MemoryUse, GroupPosition } from '../evidence/evidence.js';
+import type { Bounds, Closing, Evidence, LoggedRecord, MemoryUse, GroupPosition } from '../evidence/evidence.js';
 import { conclave, outside } from './command.js';
 import { pause } from '../scenarios/measure.js';
+import type { Afterwards } from '../scenarios/scenario.js';
 import type { World } from './world.js';
 
 /** Waits until the time limit has passed for every run whose end no client saw: before that, it is unknown whether the end would come. */
@@ -19,11 +20,17 @@ export async function waitForBound({ load, lastFaultAt }: World, terminalMs: num
 }
 
 /** Lets the system come to rest, ends it in an orderly way, and gathers everything that the checker needs. */
-export async function collect(world: World, scenario: string, closeMs: number): Promise<Evidence> {
+export async function collect(
+  world: World,
+  scenario: string,
+  { closeMs, calmMs }: Pick<Bounds, 'closeMs' | 'calmMs'>,
+  afterwards: Afterwards | null = null,
+): Promise<Evidence> {
   const { system } = world;
   await world.load.stop();
   const collectedAt = Date.now();
-  const lag = await world.unfinished(world.controlled ? 10_000 : 60_000);
+  const lag = await world.unfinished(world.controlled ? Math.min(calmMs, 10_000) : calmMs);
+  const found = await afterwards?.();
   const memory = await memoryAfter(world);
   // Ends before the orderly end, caused by the storm.
   const deaths = [...system.all()].flatMap(([process, supervised]) =>
@@ -49,7 +56,9 @@ export async function collect(world: World, scenario: string, closeMs: number): 
     replay,
     deaths: [...deaths, ...world.frozen],
     mayFail: world.mayFail,
+    broken: world.broken,
     upstreamFaults: world.upstreamFaults,
+    ...found,
   };
 }
 

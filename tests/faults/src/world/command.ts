@@ -4,8 +4,9 @@ import { cleared, workspaceRoot } from '@conclave/test-support/system';
 import type { World } from './world.js';
 
 /** Environment for inspecting the system after the storm, without the proxies. */
-export const outside = ({ system, servers }: World): Record<string, string> => ({
+export const outside = ({ system, servers, env }: World): Record<string, string> => ({
   ...system.environment(),
+  ...env,
   ...(system.stack ? servers.direct : {}),
   LOG_LEVEL: 'error',
   PORT: '9',

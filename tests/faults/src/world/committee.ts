@@ -1,6 +1,7 @@
 import { promptMarks } from '@conclave/contracts';
 import type { ScriptedChunk, ScriptedReply, ScriptedRequest, ScriptedStep } from '@conclave/test-support';
 import { expert, price, research, roleOf, type Task, type TwoHops } from '@conclave/test-support/system';
+import { questionPattern, rightAnswer } from '../questions.js';
 
 type Worker = 'planner' | 'expert' | 'assessor' | 'composer' | 'learner' | 'decomposer';
 
@@ -16,14 +17,10 @@ export interface Manners {
 export const goodManners: Manners = { delayMs: {}, wordMs: 5, instead: () => null };
 
 const textOf = ({ messages }: ScriptedRequest): string => messages.map(({ content }) => String(content)).join('\n');
-const questionPattern = /Load question [\w-]+(?: in two rounds)?(?: about [^?\n]+)?\?/;
 
 /** Questions contain what the committee needs to answer them, so that one script serves any number of runs. */
 export const loadQuestion = (name: string, rounds: 1 | 2, hops: TwoHops): string =>
   rounds === 2 ? `Load question ${name} in two rounds about ${hops.thing}?` : `Load question ${name}?`;
-
-/** The composer's answer to a question: known to the clients, so that they notice a wrong or mixed-up answer. */
-export const rightAnswer = (question: string): string => `The committee has settled it: ${question.replace('?', '')}, that is all.`;
 
 /** A mark in the question of a child run, after the name that it shares with the question of its parent. */
 export const childQuestionMark = '-part-';

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { StreamEntry } from '@conclave/contracts';
 import { HistoryWriter, until } from '@conclave/test-support';
 import { entriesAndSnapshotsOf, SseStream, startRun, type System, type TwoHops } from '@conclave/test-support/system';
+import { receiverName } from './receiver.js';
 import type { AskedRun, Viewing } from '../evidence/evidence.js';
 import { loadQuestion } from './committee.js';
 
@@ -19,6 +20,8 @@ export interface LoadOptions {
   readonly twoRounds?: (n: number) => boolean;
   /** Milliseconds for which a client keeps trying to get a question accepted, and to see its end. */
   readonly patienceMs?: number;
+  /** The question to ask, as one that was asked before; a new one for each run by default. */
+  readonly question?: string;
   /** Name in the questions. */
   readonly name?: string;
   /** Whether the runs are followed over `/events`; all are by default. */
@@ -29,6 +32,10 @@ export interface LoadOptions {
   readonly learned?: boolean;
   /** The template to ask; chosen by the question by default. */
   readonly model?: string;
+  /** Whether the receiver of the world is told the end; false by default. */
+  readonly webhook?: boolean;
+  /** Called with the run and the number of its question as soon as it is accepted. */
+  readonly accepted?: (runId: string, n: number) => void;
   /** Seconds a run may take; the limit of its template by default. */
   readonly wallTimeS?: number;
 }
@@ -87,29 +94,32 @@ export class Load {
   }
 
   private client(n: number, options: LoadOptions): Open {
-    const question = loadQuestion(`${options.name ?? 'q'}-${n}-${randomUUID().slice(0, 8)}`, options.twoRounds?.(n) ? 2 : 1, this.hops);
+    const isNew = options.question === undefined;
+    const name = `${options.name ?? 'q'}-${n}-${randomUUID().slice(0, 8)}`;
+    const question = options.question ?? loadQuestion(name, options.twoRounds?.(n) ? 2 : 1, this.hops);
     const asked: { -readonly [K in keyof AskedRun]: AskedRun[K] } = {
-      id: `ask-${question.slice(14, -1)}`,
+      id: isNew ? `ask-${question.slice(14, -1)}` : `ask-again-${name}`,
       question,
       runId: null,
       acceptedAt: null,
     };
     this.asked.push(asked);
-    const settled = this.follow(asked, options);
+    const settled = this.follow(asked, n, options);
     this.open.add(settled);
     void settled.finally(() => this.open.delete(settled));
     return { asked, settled };
   }
 
-  private async follow(asked: { -readonly [K in keyof AskedRun]: AskedRun[K] }, options: LoadOptions): Promise<void> {
+  private async follow(asked: { -readonly [K in keyof AskedRun]: AskedRun[K] }, n: number, options: LoadOptions): Promise<void> {
     const deadline = Date.now() + (options.patienceMs ?? 60_000);
     const model =
       options.model ?? (options.learned ? learningTemplate : asked.question.includes('two rounds') ? 'conclave' : 'conclave-fast');
     while (asked.runId === null && Date.now() < deadline) {
-      const outcome = await this.ask(asked, model, options.wallTimeS);
+      const outcome = await this.ask(asked, model, options);
       if (outcome === 'refused') return;
       if (asked.runId === null) await new Promise((resolve) => setTimeout(resolve, 200));
     }
+    if (asked.runId !== null) options.accepted?.(asked.runId, n);
     if (asked.runId !== null && options.viewed !== false) await this.view(asked.runId, deadline, options.awayMs ?? 0);
   }
 
@@ -117,14 +127,19 @@ export class Load {
   private async ask(
     asked: { -readonly [K in keyof AskedRun]: AskedRun[K] },
     model: string,
-    wallTimeS?: number,
+    { wallTimeS, webhook = false }: LoadOptions,
   ): Promise<'accepted' | 'again' | 'refused'> {
     const { id, question } = asked;
     this.history.write('ask', 'invoke', id, { question });
     try {
       const { status, body } = await startRun(
         this.url(),
-        { model, input: question, ...(wallTimeS === undefined ? {} : { conclave: { wall_time_s: wallTimeS } }) },
+        {
+          model,
+          input: question,
+          ...(webhook ? { webhook: receiverName } : {}),
+          ...(wallTimeS === undefined ? {} : { conclave: { wall_time_s: wallTimeS } }),
+        },
         { 'idempotency-key': id },
       );
       if (status === 202 || status === 200) {
@@ -143,13 +158,14 @@ export class Load {
     }
   }
 
-  /** Follows the events to the terminal entry, resuming after each cut. */
+  /** Follows the events to the terminal entry, or until the run is gone, resuming after each cut. */
   private async view(runId: string, deadline: number, awayMs: number): Promise<void> {
     const seen: StreamEntry[] = [];
     for (let connection = 1; Date.now() < deadline && !seen.some(({ kind }) => kind === 'run.completed'); connection++) {
       // A snapshot has no id with which to resume.
       const lastEventId = seen.findLast(({ id }) => id !== undefined)?.id ?? 0;
       const entries = await this.connection(runId, lastEventId, deadline);
+      if (entries === 'gone') return;
       if (entries === null) {
         await new Promise((resolve) => setTimeout(resolve, 250));
         continue;
@@ -162,13 +178,13 @@ export class Load {
     if (seen.some(({ kind }) => kind === 'run.completed')) this.ended.set(runId, Date.now());
   }
 
-  /** Entries of one connection, null if there was none. */
-  private async connection(runId: string, lastEventId: number, deadline: number): Promise<readonly StreamEntry[] | null> {
+  /** Entries of one connection, null if there was none; `gone` if the run was deleted. */
+  private async connection(runId: string, lastEventId: number, deadline: number): Promise<readonly StreamEntry[] | 'gone' | null> {
     try {
       const stream = await SseStream.open(`${this.url()}/v1/runs/${runId}/events`, { headers: { 'last-event-id': String(lastEventId) } });
       if (!stream.response.ok) {
         await stream.response.body?.cancel();
-        return null;
+        return stream.response.status === 410 ? 'gone' : null;
       }
       await until('the end of a stream', () => stream.ended ?? (Date.now() > deadline ? 'late' : null), {
         timeoutMs: Math.max(1, deadline - Date.now()) + 1_000,

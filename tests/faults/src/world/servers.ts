@@ -23,6 +23,8 @@ export interface SystemRequirements {
   /** Further sections of conclave.yaml; its templates are added to those of the load. */
   readonly configuration?: Readonly<Record<string, unknown>>;
   readonly crashAt?: Readonly<Record<string, string>>;
+  /** A receiver of webhooks, for runs of a load with `webhook`. */
+  readonly receiver?: true;
   /** Variables of every process. */
   readonly env?: Readonly<Record<string, string>>;
   readonly short?: boolean;
@@ -85,6 +87,7 @@ export async function openServers(wishes: SystemRequirements, corpus: Readonly<R
       direct: {
         ...(kafka ? { KAFKA_BROKERS: kafka.brokers.join(',') } : {}),
         ...(redis ? { REDIS_URL: redis.url } : {}),
+        ...(neo4j ? { NEO4J_URL: neo4j.url, NEO4J_USER: neo4j.user, NEO4J_PASSWORD: neo4j.password } : {}),
       },
       close,
     };

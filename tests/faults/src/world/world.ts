@@ -2,9 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { HistoryWriter, TcpProxy, until } from '@conclave/test-support';
 import type { Mode } from '@conclave/contracts';
 import { allMetrics, System, plainTemplate, twoHops, type TwoHops } from '@conclave/test-support/system';
-import type { Evidence, MemoryUse } from '../evidence/evidence.js';
+import type { Breach, Evidence, MemoryUse } from '../evidence/evidence.js';
 import { committee, goodManners, type Manners } from './committee.js';
 import { learningTemplate, Load, type LoadOptions } from './load.js';
+import { WebhookReceiver } from './receiver.js';
 import { openServers, type OwnServers, type SystemRequirements } from './servers.js';
 
 /** One line of the table, for scenarios that contain several faults. */
@@ -29,6 +30,8 @@ export class World {
   readonly frozen: { readonly process: string; readonly at: number; readonly signal: string }[] = [];
   /** Runs that the scenario itself ends without an answer. */
   readonly mayFail: string[] = [];
+  /** What the scenario saw that breaks its promise. */
+  readonly broken: Breach[] = [];
   /** When the last fault was caused, in milliseconds since 1970. */
   lastFaultAt: number | null = null;
   /** Set if the model server is made to fail calls, so that they are retried. */
@@ -46,6 +49,9 @@ export class World {
     /** Whether a protection is off: then the checker must find what is missing, not the scenario. */
     readonly controlled: boolean,
     hops: TwoHops,
+    /** Variables of every process. */
+    readonly env: Readonly<Record<string, string>>,
+    readonly receiver: WebhookReceiver | null,
   ) {
     this.load = new Load(system, hops, gateways);
     this.injector = new HistoryWriter(`${system.folder}/history.ndjson`, 'test', 'injector');
@@ -56,12 +62,15 @@ export class World {
   static async start(mode: Mode, wishes: SystemRequirements, without: string | null, short: boolean): Promise<World> {
     const hops = twoHops();
     const servers = await openServers(mode === 'distributed' ? wishes : {}, hops.documents);
+    const receiver = wishes.receiver ? await WebhookReceiver.start() : null;
+    const env = { ...wishes.env, ...receiver?.env };
     try {
       const system = await System.start({
         mode,
         corpus: hops.documents,
         configuration: {
           ...wishes.configuration,
+          ...receiver?.configuration(),
           templates: {
             [learningTemplate]: { ...plainTemplate, strategy: 'single-pass', gap_check: 'evidence', learn: 'triples' },
             ...(wishes.configuration?.['templates'] as object | undefined),
@@ -73,15 +82,26 @@ export class World {
         servers: servers.addresses,
         faults: true,
         crashAt: wishes.crashAt ?? {},
-        env: { ...wishes.env, ...(without ? { WITHOUT_PROTECTION: without } : {}) },
+        env: { ...env, ...(without ? { WITHOUT_PROTECTION: without } : {}) },
         modelUrl: async (own) => {
           if (!wishes.proxied?.includes('model')) return own;
           servers.proxies.model = await TcpProxy.open({ target: { host: '127.0.0.1', port: Number(new URL(own).port) } });
           return own.replace(/:\d+/, `:${servers.proxies.model.port}`);
         },
       });
-      return new World(mode, system, servers, mode === 'embedded' ? 1 : (wishes.gateways ?? 1), short, without !== null, hops);
+      return new World(
+        mode,
+        system,
+        servers,
+        mode === 'embedded' ? 1 : (wishes.gateways ?? 1),
+        short,
+        without !== null,
+        hops,
+        env,
+        receiver,
+      );
     } catch (error) {
+      await receiver?.close();
       await servers.close();
       throw error;
     }
@@ -103,6 +123,11 @@ export class World {
     this.lastFaultAt = Date.now();
     this.injector.write('fault', 'info', id, { what });
     return this.lastFaultAt;
+  }
+
+  /** Records that the promise of the scenario was not kept for a run, a call or a file; the checker reports it. */
+  breaks(id: string, sentence: string): void {
+    this.broken.push({ id, sentence });
   }
 
   row(row: TableRow): void {
@@ -150,6 +175,7 @@ export class World {
   async stop(): Promise<void> {
     await this.load.stop();
     await this.system.stop();
+    await this.receiver?.close();
     await this.servers.proxies.model?.close();
     await this.servers.close();
   }

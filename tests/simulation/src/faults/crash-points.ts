@@ -43,7 +43,7 @@ export interface CoverageNote extends CrashPoint {
 const table: Readonly<Partial<Record<Service, Readonly<Record<string, string>>>>> = {
   gateway: {
     blobs: 'put',
-    caches: 'read removeTagged',
+    caches: 'read removeTagged write',
     embedder: 'embed',
     hints: 'subscribe',
     identity: 'read start',
@@ -128,7 +128,7 @@ const table: Readonly<Partial<Record<Service, Readonly<Record<string, string>>>>
   },
   'graph-ingest': {
     blobs: 'get',
-    caches: 'removeTagged',
+    caches: 'removeTagged write',
     deliveries: 'begin done released unended',
     embedder: 'embed',
     graph: 'addSynthesis',

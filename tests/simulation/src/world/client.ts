@@ -98,6 +98,8 @@ export class SimulatedClient {
       question: {
         model: template.id,
         goal: question,
+        documents: [],
+        earlier: [],
         conversation: [],
         system: null,
         answer: {},

@@ -20,7 +20,7 @@ function ofJest(name, title, level, { folder, without, ...rest }) {
 
 const ofFolder = ({ folder, needs }) => {
   const name = `int:${folder.split('/').at(-1)}`;
-  return ofJest(name, `Integration tests of ${folder}`, 'int', { folder, limit: 1_500, needs });
+  return ofJest(name, `Integration tests of ${folder}`, 'int', { folder, limit: 2_400, needs });
 };
 
 const integration = () =>
@@ -33,7 +33,7 @@ const ofOutside = ['int:bench', 'int:deploy', 'int:eval', 'int:monitoring', 'int
 /** The kill matrix, the short form of other faults, and each protection switched off once; `jobs` systems at a time. */
 const faults = (mode, jobs, needs) => {
   const args = ['dist/faults.js', '--ci', '--mode', mode, '--jobs', String(jobs)];
-  return { name: `faults-${mode}`, title: `Faults, ${mode}`, args, limit: 1_200, alone: true, needs };
+  return { name: `faults-${mode}`, title: `Faults, ${mode}`, args, limit: 2_400, alone: true, needs };
 };
 /** Built programs that are killed, frozen and cut off from their servers. */
 export const faultSuites = () => [faults('embedded', 5), faults('distributed', 4, ['kafka', 'redis', 'neo4j', 'chroma', 'searx'])];
@@ -44,17 +44,17 @@ export const faultSuites = () => [faults('embedded', 5), faults('distributed', 4
  * processor time that the others leave, from the first suite on that is not `alone`.
  */
 export const suites = () => [
-  { name: 'fast', title: 'Fast tests', args: [nx, 'run', 'conclave:fast'], files: specFiles(['fast']).length, limit: 1_500, alone: true },
+  { name: 'fast', title: 'Fast tests', args: [nx, 'run', 'conclave:fast'], files: specFiles(['fast']).length, limit: 2_400, alone: true },
   { name: 'docs', title: 'Printed docs', args: ['tools/run.mjs', 'print-docs', '--check'], limit: 60 },
-  ofJest('slow', 'Slow tests', 'slow', { limit: 1_500 }),
-  { name: 'lint', title: 'Types and lint', args: [nx, 'run', 'conclave:lint'], limit: 1_200, computes: true },
-  ofJest('simulation', 'Simulation', 'simulation', { limit: 2_400, computes: true }),
+  ofJest('slow', 'Slow tests', 'slow', { limit: 3_000 }),
+  { name: 'lint', title: 'Types and lint', args: [nx, 'run', 'conclave:lint'], limit: 3_000, computes: true },
+  ofJest('simulation', 'Simulation', 'simulation', { limit: 3_000, computes: true }),
   ofJest('e2e-distributed', 'End-to-end tests, distributed', 'e2e-distributed', {
-    limit: 1_500,
+    limit: 2_400,
     needs: ['kafka', 'redis', 'neo4j', 'chroma'],
     without: anyOf(ofEmbedded, ...Object.values(ofClients)),
   }),
-  ofJest('e2e-embedded', 'End-to-end tests, embedded', 'e2e-embedded', { limit: 1_500, without: anyOf(...Object.values(ofClients)) }),
+  ofJest('e2e-embedded', 'End-to-end tests, embedded', 'e2e-embedded', { limit: 2_400, without: anyOf(...Object.values(ofClients)) }),
   ...integration().filter(({ name }) => !ofOutside.includes(name)),
 ];
 
@@ -70,18 +70,22 @@ function ofSurface(kind, mode, servers = []) {
   const name = `clients-${kind}-${mode}`;
   const args = [jest, '--json', `--outputFile=.results/${name}.json`, ofClients[kind].source];
   const [title, needs] = clients[kind];
-  const rest = { level: `e2e-${mode}`, args, files: 1, limit: 700, needs: [...needs, ...servers] };
+  const rest = { level: `e2e-${mode}`, args, files: 1, limit: 1_500, needs: [...needs, ...servers] };
   return { name, title: `${title}, ${mode}`, ...rest };
 }
 
 /** The web console in Chromium, served by the built program. */
-const ofConsole = () => ofJest('console', 'Web console in Chromium', 'console', { limit: 600, needs: ['chromium'] });
+const ofConsole = () => ofJest('console', 'Web console in Chromium', 'console', { limit: 1_500, needs: ['chromium'] });
 
-/** One at a time: browsers draw late on a busy machine, and Prometheus counts the load. */
+/** Suites that run one at a time: browsers draw late on a busy machine, and Prometheus counts the load. */
+const undisturbed = /^(?:clients-browser-|console$|int:monitoring$)/;
+
 export const surfaceSuites = () =>
   [
     ...Object.keys(ofClients).map((kind) => ofSurface(kind, 'embedded')),
     ...Object.keys(ofClients).map((kind) => ofSurface(kind, 'distributed', ['kafka', 'redis', 'neo4j', 'chroma'])),
-    ofConsole(),
     ...integration().filter(({ name }) => ofOutside.includes(name)),
-  ].map((suite) => ({ ...suite, alone: true }));
+    ofConsole(),
+  ]
+    .map((suite) => ({ ...suite, alone: undisturbed.test(suite.name) }))
+    .sort((a, b) => Number(a.alone) - Number(b.alone));

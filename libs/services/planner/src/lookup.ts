@@ -19,8 +19,8 @@ import { journalledJson, type Journalled, type JournalledLook } from './journall
 
 /** Call number of the lookup: above those of a plan's model calls. */
 const lookupIndex = 1_002;
-/** Milliseconds for all stores together, so that a slow one does not delay the plan. */
-const patienceMs = 300;
+/** Milliseconds for all stores together, so that a slow one does not delay the plan for long. Models on the same machine slow it down, too. */
+const patienceMs = 1_000;
 /** Milliseconds for which "nothing learned" is cached, so that plans of a tenant without knowledge cost nothing extra. */
 const nothingLearnedMs = 5_000;
 /** Most hits that are compared. */

@@ -92,12 +92,11 @@ export function knowledgeScenarios(system: () => System): void {
           chunks: { done: number; total: number };
         };
       const process = system().process('graph-ingest');
-      for (let deaths = 0, done = 0; deaths < 3; deaths += 1) {
-        const before = done;
-        ({ done } = await until('some more of it', async () => (({ chunks }) => chunks.done > before && chunks)(await look()), {
-          timeoutMs: 60_000,
-        }));
+      for (let deaths = 0, before = 0; deaths < 3; deaths += 1) {
+        await until('some more of it', async () => (await look()).chunks.done > before, { timeoutMs: 60_000 });
         await process.kill('SIGKILL');
+        // What the killed process still read before it ended is not the work of the next one.
+        before = (await look()).chunks.done;
         await process.ready();
       }
       const given = await until('its end', async () => ((found) => found.status === 'failed' && found)(await look()), {

@@ -46,11 +46,16 @@ export const suspectPromises: readonly LogPromise[] = [
           },
           { log: current, member: `life ${life}` },
         );
-        await stage.until(
-          'it has died or put a record aside',
-          async () => dead || (await stage.dead(current)).length > 0,
-          stage.patienceMs * 2,
-        );
+        // The process may die while it is being asked.
+        const isAside = async (): Promise<boolean> => {
+          try {
+            return (await stage.dead(current)).length > 0;
+          } catch (error) {
+            if (dead) return false;
+            throw error;
+          }
+        };
+        await stage.until('it has died or put a record aside', async () => dead || (await isAside()), stage.patienceMs * 2);
         if (dead) log = await stage.world.another();
       }
       const last = log;

@@ -29,7 +29,7 @@ export class GatewayClient {
   /** Whether a Conclave gateway answers at this address. */
   async answers(): Promise<boolean> {
     try {
-      const response = await fetch(`${this.url}/health/live`, { signal: AbortSignal.timeout(5_000) });
+      const response = await fetch(`${this.url}/health/live`, { signal: AbortSignal.timeout(15_000) });
       await response.body?.cancel();
       return response.ok && response.headers.has('x-conclave');
     } catch {

@@ -4,7 +4,7 @@ import { generatedCase, patterns, type TwoHopCase } from './__fixtures__/generat
 import { runLoop, type LoopOutcome } from './__fixtures__/miniature-loop.js';
 
 const models = openDemoModels();
-const seeds = Array.from({ length: 40 }, (_, seed) => seed + 1);
+const seeds = Array.from({ length: 25 }, (_, seed) => seed + 1);
 const names = Object.keys(patterns) as (keyof typeof patterns)[];
 
 const problemsOf = async (

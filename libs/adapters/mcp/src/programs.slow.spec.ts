@@ -152,8 +152,8 @@ describe('a program', () => {
   it('may take longer to start than an address to answer; when it takes too long, its last line is reported', async () => {
     const slow = open({ one: plainProgram('late') }, { bounds: { connectMs: 300 } });
     expect((await slow.call('one.echo', { text: 'tea' })).content).toBe('tea');
-    const { tools, failure } = open({ one: plainProgram('late') }, { bounds: { startMs: 300 } });
-    expect((await failure('one.echo', { text: 'tea' })).detail).toBe('`one`: It was not ready within 300 ms.');
+    const { tools, failure } = open({ one: plainProgram('never-ready') }, { bounds: { startMs: 3_000 } });
+    expect((await failure('one.echo', { text: 'tea' })).detail).toBe('`one`: It was not ready within 3000 ms.');
     expect(tools.status()[0]!.error).toMatch(/It said: fetching packages$/);
   });
 

@@ -167,12 +167,9 @@ const modes = {
   'never-answers': { initialize: () => undefined },
   late: {
     // As `npx` and `uvx`, which fetch a package first.
-    initialize: (params, id) => (
-      process.stderr.write('fetching packages\n'),
-      setTimeout(() => write({ id, result: greeting(params) }), 600),
-      undefined
-    ),
+    initialize: (params, id) => (setTimeout(() => write({ id, result: greeting(params) }), 600), undefined),
   },
+  'never-ready': { initialize: () => (process.stderr.write('fetching packages\n'), undefined) },
   'ends-at-once': {
     initialize: () => (process.stderr.write('the key sk-abcdefghijkl is missing\n'), setTimeout(() => process.exit(3), 20), undefined),
   },

@@ -18,6 +18,9 @@ export interface RunOptions {
   readonly waitsForBound?: boolean;
 }
 
+/** How many times as long a scenario may take as its limit says: machines three times as slow as the usual one were seen. */
+const slowest = 3;
+
 /** Starts a system, runs the scenario on it, collects the evidence, and calls the checker. Never throws. */
 export async function runScenario(scenario: Scenario, mode: Mode, { without, short, waitsForBound }: RunOptions): Promise<ScenarioOutcome> {
   const folder = join(
@@ -34,7 +37,7 @@ export async function runScenario(scenario: Scenario, mode: Mode, { without, sho
   let error: string | null = null;
   let afterwards: Afterwards | null = null;
   try {
-    await within(scenario.limitS * 1000, async () => {
+    await within(scenario.limitS * slowest * 1000, async () => {
       world = await World.start(mode, scenario.system ?? {}, without, short);
       try {
         afterwards = (await scenario.run(world)) ?? null;

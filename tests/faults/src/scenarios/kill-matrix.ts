@@ -126,7 +126,7 @@ async function kill(world: World, { service, point }: Cell): Promise<void> {
 async function dieAgain(process: Supervised, deaths: number, at: string, mayBeLost: boolean): Promise<void> {
   for (const death of [1, 2]) {
     process.nextRestart({ CRASH_AT: death === 1 ? at : undefined });
-    const exit = await process.nextExit(deaths + death, 10_000).catch((error: unknown) => {
+    const exit = await process.nextExit(deaths + death, 25_000).catch((error: unknown) => {
       if (mayBeLost) return null;
       throw error;
     });

@@ -36,7 +36,7 @@ export interface Scenario {
   /** If there is no control: why none makes sense, as a sentence for the guarantees page. */
   readonly uncontrolled?: string;
   readonly bounds?: Partial<Bounds>;
-  /** Seconds it takes at most, everything included; after that a watchdog ends it as failed. */
+  /** Seconds it takes at most on a quiet machine, everything included; after three times as long a watchdog ends it as failed. */
   readonly limitS: number;
   /** Modes in which CI runs it: embedded mode starts sooner, and CI has half an hour for everything. */
   readonly ci: readonly Mode[];

@@ -269,8 +269,9 @@ describe('with the keys of another tenant', () => {
     const expected = row.shared === 'operator' ? 403 : 404;
     const before = [world.commands().length, world.runs().length, world.events('knowledge.ingest').length];
     for (const key of keys)
-      for (const credential of credentials)
-        for (const given of all) {
+      for (const [at, credential] of credentials.entries())
+        // Who asks is found before any id is read: the other ways to say so are tried with the ids that would find something.
+        for (const given of at === 0 ? all : [rightIds(row)]) {
           const unknown = Object.fromEntries(Object.entries(given).map(([place, id]) => [place, unknownLike(id)]));
           const [told, nobody] = [await request(route, given, credential(key)), await request(route, unknown, credential(key))];
           expect([given, told.status]).toEqual([given, expected]);

@@ -85,8 +85,8 @@ function chosenSuites() {
   process.exit(1);
 }
 
-/** How many suites run at a time: one more than there are processors, because suites often wait for servers, processes and time-outs. */
-const lanes = availableParallelism() + 1;
+/** How many suites run at a time. What they leave of the processors while they wait goes to the suites that compute. */
+const lanes = Math.max(2, availableParallelism());
 
 /** Begins the suites in order, as soon as there is a lane; one that is `alone` waits for all before it, and those after it wait for it. */
 async function takeAll(chosen) {

@@ -6,8 +6,13 @@ import { projects, workspaceRoot } from '../../../tools/workspace.mjs';
 
 const nx = join(workspaceRoot, 'node_modules/nx/dist/bin/nx.js');
 const anyOf = (...patterns) => new RegExp(patterns.map(({ source }) => source).join('|'));
-/** Spec files that run at a time: several if they wait for processes and time-outs, one if they count what a system does under load. */
-const workers = { slow: ['--maxWorkers=2'], 'int:kafka': ['--maxWorkers=3'], 'int:monitoring': ['--maxWorkers=1'] };
+/** Spec files that run at a time: several if they wait for processes and time-outs, or one of them is long; one if they count what a system does under load. */
+const workers = {
+  slow: ['--maxWorkers=2'],
+  simulation: ['--maxWorkers=2'],
+  'int:kafka': ['--maxWorkers=3'],
+  'int:monitoring': ['--maxWorkers=1'],
+};
 
 /** A suite of Jest: one level of spec files, of the whole workspace or of one folder, except for those that `without` matches. */
 function ofJest(name, title, level, { folder, without, ...rest }) {

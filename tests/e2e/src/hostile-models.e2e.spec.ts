@@ -1,10 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { RunView } from '@conclave/contracts';
 import type { ScriptedReply } from '@conclave/test-support';
 import { allMetrics, plainTemplate, runEnd, runEvents, startRun, sumOf, System } from '@conclave/test-support/system';
 import { faults, hostileReply } from './harness/hostile-replies.js';
 import { mcpServer } from './harness/mcp-server.js';
 import { StoppableServer, type Served } from './harness/stoppable-server.js';
+
+// Tests wait for their trials, and those of the last rows begin when all others have ended.
+jest.setTimeout(400_000);
 
 // Whatever models, tools and the search reply, a run ends within its budget, with an answer or as failed, and says why.
 const calls = 24;
@@ -36,8 +39,6 @@ const deafRows: readonly string[] = [
   ...['streams that end in the middle', 'connections that break', 'refusals by the server'],
   ...['streams of nothing', 'empty replies', 'one second'],
 ];
-/** Milliseconds for all trials; those of the last rows begin when all others have ended. */
-const allMs = 400_000;
 const templateOf = (strategy: string, budget: string): string => `${strategy}-${budget.replaceAll(' ', '-')}`;
 
 interface Trial {
@@ -128,47 +129,39 @@ function begin(): void {
 }
 
 describe.each(Object.keys(strategies))('%s', (strategy) => {
-  it.each([...Object.keys(faults), ...Object.keys(budgets)])(
-    'ends well with %s',
-    async (row) => {
-      const { run, served, streamed } = await trials.get(`${strategy}: ${row}`)!.ended;
-      expect(served).toBeLessThanOrEqual(run.limits.model_calls);
-      expect(['completed', 'limit_reached', 'stuck', 'stalled', 'failed']).toContain(run.outcome);
-      if (run.outcome === 'failed') expect([run.answer, run.failure]).toEqual([null, expect.anything()]);
-      else expect(run.answer?.trim()).toBeTruthy();
-      expect(run.rule).toMatch(/^(D[1-9]|D1[01])$/);
-      // A reason ends with a sentence of ours, or with the words of the model server.
-      expect(run.reason).toMatch(/^[A-Z0-9"][^]*(?:[.!?)]|It says: no)$/);
-      expect(run.reason).not.toMatch(/undefined|NaN|\[object|TypeError|\bat \w+ \(/);
-      // A plan of 500 tasks, or of megabytes, leaves no more data behind than any other.
-      expect([streamed < 200_000, JSON.stringify(run).length < 200_000]).toEqual([true, true]);
-      // While a model replies and the budget has a call left, somebody gets an answer.
-      if (run.outcome === 'failed' && !deafRows.includes(row)) expect(run.reason).toContain('used up');
-      // Nobody pays for a plan that leaves no call for the answer.
-      if (['one call', 'two calls'].includes(row)) {
-        expect([run.outcome, run.rule]).toEqual(['limit_reached', 'D2']);
-        expect(run.reason).toMatch(/no model call for|used up/);
-        const isOneExpert = ['committee', 'loop', 'adaptive'].includes(strategy);
-        if (isOneExpert || row === 'one call') expect(served).toBe(1);
-      }
-      if (row === 'three calls')
-        expect([run.answer?.trim(), run.outcome]).toEqual([expect.stringMatching(/./), expect.not.stringMatching('failed')]);
-      if (row === 'one second') expect(Number(run.completedAt) - Number(run.acceptedAt)).toBeLessThan(10_000);
-    },
-    allMs,
-  );
+  it.each([...Object.keys(faults), ...Object.keys(budgets)])('ends well with %s', async (row) => {
+    const { run, served, streamed } = await trials.get(`${strategy}: ${row}`)!.ended;
+    expect(served).toBeLessThanOrEqual(run.limits.model_calls);
+    expect(['completed', 'limit_reached', 'stuck', 'stalled', 'failed']).toContain(run.outcome);
+    if (run.outcome === 'failed') expect([run.answer, run.failure]).toEqual([null, expect.anything()]);
+    else expect(run.answer?.trim()).toBeTruthy();
+    expect(run.rule).toMatch(/^(D[1-9]|D1[01])$/);
+    // A reason ends with a sentence of ours, or with the words of the model server.
+    expect(run.reason).toMatch(/^[A-Z0-9"][^]*(?:[.!?)]|It says: no)$/);
+    expect(run.reason).not.toMatch(/undefined|NaN|\[object|TypeError|\bat \w+ \(/);
+    // A plan of 500 tasks, or of megabytes, leaves no more data behind than any other.
+    expect([streamed < 200_000, JSON.stringify(run).length < 200_000]).toEqual([true, true]);
+    // While a model replies and the budget has a call left, somebody gets an answer.
+    if (run.outcome === 'failed' && !deafRows.includes(row)) expect(run.reason).toContain('used up');
+    // Nobody pays for a plan that leaves no call for the answer.
+    if (['one call', 'two calls'].includes(row)) {
+      expect([run.outcome, run.rule]).toEqual(['limit_reached', 'D2']);
+      expect(run.reason).toMatch(/no model call for|used up/);
+      const isOneExpert = ['committee', 'loop', 'adaptive'].includes(strategy);
+      if (isOneExpert || row === 'one call') expect(served).toBe(1);
+    }
+    if (row === 'three calls')
+      expect([run.answer?.trim(), run.outcome]).toEqual([expect.stringMatching(/./), expect.not.stringMatching('failed')]);
+    if (row === 'one second') expect(Number(run.completedAt) - Number(run.acceptedAt)).toBeLessThan(10_000);
+  });
 });
 
 describe('the program behind them', () => {
-  it(
-    'stays alive, has no dead letter and no unscripted call',
-    async () => {
-      await Promise.all([...trials.values()].map(({ ended }) => ended));
-      expect((await fetch(`${system.url()}/health/ready`)).status).toBe(200);
-      expect(sumOf(await allMetrics(system), 'conclave_dead_letters_total')).toBe(0);
-      expect(system.models.violations()).toEqual([]);
-      expect(system.output()).not.toMatch(/uncaught|unhandled|TypeError|RangeError/i);
-    },
-    allMs,
-  );
+  it('stays alive, has no dead letter and no unscripted call', async () => {
+    await Promise.all([...trials.values()].map(({ ended }) => ended));
+    expect((await fetch(`${system.url()}/health/ready`)).status).toBe(200);
+    expect(sumOf(await allMetrics(system), 'conclave_dead_letters_total')).toBe(0);
+    expect(system.models.violations()).toEqual([]);
+    expect(system.output()).not.toMatch(/uncaught|unhandled|TypeError|RangeError/i);
+  });
 });

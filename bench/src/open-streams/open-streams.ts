@@ -112,7 +112,7 @@ async function measureProduct(order: Order, progress: (text: string) => void): P
       ...{ modelUrl: waiting.url, scratch, closing, flags: probeFlags, envOf: () => ({ MEMORY_FILE: file }) },
       settings: {
         providers: { fake: provider(waiting.url), talking: provider(talking.url) },
-        gateway: { max_open_runs: order.runs + order.chats, max_direct_calls: order.chats },
+        gateway: { max_open_runs: order.runs + order.chats, max_direct_calls: order.chats, max_event_streams: order.viewers },
       },
     });
     const memory = new ProbedProcess(ours, product.processes[0]!.pid, file);

@@ -59,6 +59,7 @@ const rows = {
   RATE_LIMITED:                [429, 'rate_limit_error',       'policy_rate',             yes, no,  no,  'A limit of this API key or of its tenant is reached. Try again after the time in Retry-After.'],
   BUDGET_SPENT:                [429, 'rate_limit_error',       'policy_quota',            no,  no,  no,  'A budget of this API key or of its tenant is spent. An admin can raise it (`limits` of the key or the tenant); otherwise wait for the next day or month (UTC).'],
   UPLOADS_BUSY:                [429, 'rate_limit_error',       'policy_overload',         yes, no,  no,  'Too many documents are being uploaded at the same time. Send this one again after the time in Retry-After.'],
+  STREAMS_OPEN:                [429, 'rate_limit_error',       'policy_overload',         yes, no,  no,  'This API key has too many event streams open at this gateway (`gateway.max_event_streams`). Close one, or try again after the time in Retry-After.'],
   QUEUE_TOO_LONG:              [503, 'server_error',           'policy_overload',         yes, no,  no,  'The workers are overloaded: tasks of a new run would wait longer than `gateway.max_queue_wait_s` allows. Try again after the time in Retry-After.'],
   NOT_READY:                   [503, 'server_error',           'own_unavailable',         yes, no,  no,  'The gateway is not ready to accept work. Try again after the time in Retry-After.'],
   LOG_UNAVAILABLE:             [503, 'server_error',           'own_unavailable',         yes, yes, no,  'The event log does not answer.'],

@@ -72,6 +72,12 @@ const GatewaySettings = z.strictObject({
     .describe(
       'maximum number of open requests to single models in one gateway, and separately of requests for embeddings; above it, 429 with Retry-After',
     ),
+  max_event_streams: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .default(1_000)
+    .describe('maximum number of event streams that one API key may have open at one gateway; above it, 429 with Retry-After'),
   reserve_tokens: z
     .int()
     .min(1)

@@ -86,6 +86,7 @@ import { SettingChanges } from './settings/setting-changes.js';
 import { Skills } from './skills/skills.js';
 import { SkillsController } from './skills/skills.controller.js';
 import { Connections } from './stream/connections.js';
+import { EventStreams } from './stream/event-streams.js';
 import { StreamHub } from './stream/stream-hub.js';
 
 /** HTTP in, events out, the run stream back. */
@@ -186,6 +187,7 @@ export class GatewayModule implements OnApplicationBootstrap, OnModuleDestroy, O
         SettingChanges,
         Skills,
         StreamHub,
+        EventStreams,
         TenantCollections,
         ToolResults,
         UploadQuota,

@@ -166,6 +166,8 @@ export interface GatewayLimits {
   readonly maxQueueWaitMs: number;
   /** Most open calls to direct models (`model@provider`) in this process. */
   readonly directCalls: number;
+  /** Most event streams that one key may have open in this process. */
+  readonly eventStreams: number;
   /** Milliseconds of silence before the first heartbeat of a stream, and before every later one. */
   readonly firstHeartbeatMs: number;
   readonly heartbeatMs: number;
@@ -219,6 +221,7 @@ export const defaultLimits: GatewayLimits = {
   openRuns: 200,
   maxQueueWaitMs: 0,
   directCalls: 256,
+  eventStreams: 1_000,
   firstHeartbeatMs: 10_000,
   heartbeatMs: 15_000,
   keepAliveJson: false,

@@ -10,6 +10,7 @@ import { parseBody } from '../http/request-shape.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { Commands } from '../runs/commands.js';
 import { RunDirectory } from '../runs/run-directory.js';
+import { EventStreams } from '../stream/event-streams.js';
 import { ItemReferences } from './item-references.js';
 import { ResponseStreams } from './response-streams.js';
 import { ResponseViews } from './response-views.js';
@@ -29,6 +30,7 @@ export class ResponsesController {
     @Inject(ResponseViews) private readonly views: ResponseViews,
     @Inject(ItemReferences) private readonly references: ItemReferences,
     @Inject(ResponseStreams) private readonly streams: ResponseStreams,
+    @Inject(EventStreams) private readonly eventStreams: EventStreams,
     @Inject(RunDirectory) private readonly runs: RunDirectory,
     @Inject(Commands) private readonly commands: Commands,
   ) {}
@@ -54,7 +56,10 @@ export class ResponsesController {
   async one(@Req() request: Request, @Res() response: Response, @Param('id') id: string): Promise<void> {
     const caller = await this.callers.identify(request);
     const after = numberIn(request.query, 'starting_after') ?? -1;
-    if (flagIn(request.query, 'stream')) return this.streams.send(response, id, caller, after);
+    if (flagIn(request.query, 'stream')) {
+      this.eventStreams.admit(response, caller);
+      return this.streams.send(response, id, caller, after);
+    }
     response.json(await this.views.view(id, caller));
   }
 

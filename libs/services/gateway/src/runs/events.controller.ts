@@ -4,6 +4,7 @@ import type { Request, Response } from 'express';
 import { DetailReads } from '../audit/detail-reads.js';
 import { Callers } from '../http/caller.js';
 import { textIn } from '../http/query.js';
+import { EventStreams } from '../stream/event-streams.js';
 import { RunDirectory } from './run-directory.js';
 import { RunEvents } from './run-events.js';
 
@@ -18,6 +19,7 @@ export class EventsController {
     @Inject(RunDirectory) private readonly runs: RunDirectory,
     @Inject(RunEvents) private readonly events: RunEvents,
     @Inject(DetailReads) private readonly detailReads: DetailReads,
+    @Inject(EventStreams) private readonly streams: EventStreams,
   ) {}
 
   @Get()
@@ -28,6 +30,7 @@ export class EventsController {
     const headers = await Promise.all([...wanted.keys()].map((id) => this.runs.header(id, caller).catch((error) => refused(error, id))));
     // Nothing is shown before the record of the read is durable.
     for (const { runId, data } of full ? headers : []) if (data.detail === 'full') await this.detailReads.ofRun(runId, caller);
+    this.streams.admit(response, caller);
     await this.events.followAll(
       response,
       headers.map(({ runId }) => ({ runId, after: wanted.get(runId)!, full })),

@@ -25,6 +25,7 @@ import { parseBody } from '../http/request-shape.js';
 import { ModelDirectory } from '../models/model-directory.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 import { Skills } from '../skills/skills.js';
+import { EventStreams } from '../stream/event-streams.js';
 import { Acceptance, type AcceptedRun } from './acceptance.js';
 import { checkedFork, checkedRequest } from './checked-request.js';
 import { Commands, commandOf } from './commands.js';
@@ -51,6 +52,7 @@ export class RunsController {
     @Inject(Forks) private readonly forks: Forks,
     @Inject(Erasure) private readonly erasure: Erasure,
     @Inject(DetailReads) private readonly detailReads: DetailReads,
+    @Inject(EventStreams) private readonly streams: EventStreams,
   ) {}
 
   @Post()
@@ -155,6 +157,7 @@ export class RunsController {
     const full = await this.callers.maySeeDetail(request);
     // Nothing is shown before the record of the read is durable.
     if (full && header.data.detail === 'full') await this.detailReads.ofRun(header.runId, caller);
+    this.streams.admit(response, caller);
     await this.events.follow(response, { runId: header.runId, after: cursor ?? 0, full });
   }
 

@@ -34,7 +34,7 @@ function fail(title, reason) {
   console.log(`✗ ${title}: ${reason}`);
 }
 
-async function run({ name, title, level, args, limit, files, computes }, environment) {
+async function run({ name, title, level, args, limit, files, computes, program = process.execPath }, environment) {
   const log = name.replace(':', '-');
   const options = {
     cwd: workspaceRoot,
@@ -42,7 +42,7 @@ async function run({ name, title, level, args, limit, files, computes }, environ
     limit: Math.max(1, Math.min(limit, strict ? wholeLimit - secondsSoFar() : Infinity)),
     yields: computes,
   };
-  const result = await (files ? runJest(log, args, { ...options, expected: files }) : runInGroup(process.execPath, args, options));
+  const result = await (files ? runJest(log, args, { ...options, expected: files, program }) : runInGroup(program, args, options));
   if (ending) await new Promise(() => undefined);
   writeFileSync(join(workspaceRoot, `.results/${log}.log`), result.output);
   const { passed = 0, skipped = 0, failures = [], code, timedOut, output, seconds } = result;

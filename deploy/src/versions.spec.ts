@@ -22,6 +22,12 @@ function service(name: string): string {
   return found[1];
 }
 
+describe('the Dockerfile', () => {
+  it('builds upon the Node.js in which a part of the end-to-end tests runs', () => {
+    expect(/^ARG BASE=node:(\d+)-slim$/m.exec(read('Dockerfile'))?.[1]).toBe(versions.node.split('.')[0]);
+  });
+});
+
 describe('docker-compose.yml', () => {
   it.each(Object.entries(images))('runs %s from the image of the local stack', (name, image) => {
     expect(/^ {4}image: (.*)$/m.exec(service(name))?.[1]).toBe(image);

@@ -6,6 +6,7 @@ import { stateFolder } from './settings.mjs';
 import { runInGroup } from '../../tests/support/jest/process-group.mjs';
 import { workspaceRoot } from '../../tools/workspace.mjs';
 import { helm } from './helm.mjs';
+import { imageNode } from './image-node.mjs';
 import { provide } from './launch.mjs';
 import { findOnPath } from './processes.mjs';
 import { pythonClients } from './python-clients.mjs';
@@ -45,6 +46,7 @@ const programs = [
   },
   helm,
   pythonClients,
+  imageNode,
 ];
 
 /** Installs what is missing if allowed; returns why each of the others is missing, by name. */

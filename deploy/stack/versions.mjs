@@ -3,6 +3,8 @@
  * `deploy/src/versions.spec.ts` compares both.
  */
 export const versions = {
+  /** Release of the major version that the Dockerfile names. */
+  node: '24.21.0',
   /** Scala build and release of the broker; 4.4.0 does not resolve from Maven Central. */
   kafka: '4.3.1',
   /** One artifact contains the main class and the community server. Runs on Java 17 and 21. */

@@ -36,6 +36,9 @@ export const ofClients = {
   tools: /\/tool-servers\.e2e\.spec\.ts$/,
 };
 
+/** A part of the end-to-end tests that runs once more in the Node.js of the image: every API, streams, caches and the pages' first steps. */
+export const ofImageNode = /\/(apis|client-tools|committee|deletion|demo|limits|memory|operations|readme|signatures|waves)\.e2e\.spec\.ts$/;
+
 /** Levels that run unless one is chosen: all that need no server. */
 export const unchosen = ['fast', 'slow'];
 

@@ -7,13 +7,13 @@ import { workspaceRoot } from '../../../tools/workspace.mjs';
 export const jest = join(workspaceRoot, 'node_modules/jest/bin/jest.js');
 
 /**
- * Runs Node with `args`, which write Jest's JSON to .results/<name>.json. Ends it at `limit` seconds, or if it does not end within
+ * Runs Node (`program`) with `args`, which write Jest's JSON to .results/<name>.json. Ends it at `limit` seconds, or if it does not end within
  * `endLimit` seconds after its last test: a handle that a test left open would keep Jest running forever.
  *
  * @returns what `runInGroup` returns, the numbers of passed and skipped tests, and a sentence for each failure. It is also a failure if
  * fewer than `expected` spec files ran, or if a test left a process behind.
  */
-export async function runJest(name, args, { expected, env, endLimit = 15, ...options }) {
+export async function runJest(name, args, { expected, env, endLimit = 15, program = process.execPath, ...options }) {
   const [outcome, progress] = ['json', 'progress.json'].map((ending) => join(workspaceRoot, `.results/${name}.${ending}`));
   mkdirSync(join(workspaceRoot, '.results'), { recursive: true });
   for (const file of [outcome, progress]) rmSync(file, { force: true });
@@ -21,7 +21,7 @@ export async function runJest(name, args, { expected, env, endLimit = 15, ...opt
     const { complete, at } = readProgress(progress) ?? {};
     return complete && Date.now() - at > endLimit * 1000;
   };
-  const result = await runInGroup(process.execPath, args, { ...options, env: { ...env, CONCLAVE_TEST_PROGRESS: progress }, isStuck });
+  const result = await runInGroup(program, args, { ...options, env: { ...env, CONCLAVE_TEST_PROGRESS: progress }, isStuck });
   const none = { passed: 0, skipped: 0, failures: result.timedOut ? [] : ['Its tests left no result.'] };
   const counted = existsSync(outcome) ? countOutcome(JSON.parse(readFileSync(outcome, 'utf8')), expected) : none;
   if (result.timedOut) counted.failures.push(...unfinished(readProgress(progress)));

@@ -1,7 +1,8 @@
 // The suites of `npm test`, in the order they run, and those of `npm run test:faults` and `npm run test:surface`.
 import { join } from 'node:path';
 import { jest } from './run.mjs';
-import { ofClients, ofEmbedded, specFiles } from './levels.mjs';
+import { ofClients, ofEmbedded, ofImageNode, specFiles } from './levels.mjs';
+import { imageNode } from '../../../deploy/stack/image-node.mjs';
 import { projects, workspaceRoot } from '../../../tools/workspace.mjs';
 
 const nx = join(workspaceRoot, 'node_modules/nx/dist/bin/nx.js');
@@ -32,6 +33,15 @@ const integration = () =>
   projects()
     .map(ofFolder)
     .filter(({ files }) => files > 0);
+/** `program`: the Node.js in which Jest and all programs that it starts run. */
+function inImageNode() {
+  const name = 'e2e-image-node';
+  const args = [jest, '--json', `--outputFile=.results/${name}.json`, ofImageNode.source];
+  const files = specFiles(['e2e']).filter((path) => ofImageNode.test(`/${path}`)).length;
+  const title = "End-to-end tests in the image's Node.js";
+  return { name, title, level: 'e2e-embedded', args, files, limit: 1_200, needs: ['image-node'], program: imageNode.program };
+}
+
 /** Suites of what people and their tools see from outside; `npm run test:surface` runs them, and CI does after `npm test`. */
 const ofOutside = ['int:bench', 'int:deploy', 'int:eval', 'int:monitoring', 'int:open-webui'];
 
@@ -60,6 +70,7 @@ export const suites = () => [
     without: anyOf(ofEmbedded, ...Object.values(ofClients)),
   }),
   ofJest('e2e-embedded', 'End-to-end tests, embedded', 'e2e-embedded', { limit: 2_400, without: anyOf(...Object.values(ofClients)) }),
+  inImageNode(),
   ...integration().filter(({ name }) => !ofOutside.includes(name)),
 ];
 

@@ -181,12 +181,14 @@ export class RunResponses {
     session.onLeft = () => close('disconnected');
     session.farewell = () => finish(lines(frames.fail(shuttingDown(run.runId)).chunks), shuttingDown(run.runId), 'shutdown', 'is parked');
     this.options.metrics.onStreamOpen('chat');
-    // A cached answer is sent in one piece with the head.
-    if (run.kept) response.cork();
+    // A cached answer is sent in one piece with the head. The response itself must not be corked: Node 24 loses what it holds at its end.
+    const { socket } = response;
+    if (run.kept) socket?.cork();
     sse.open(writer.open() + lines([frames.opening()]));
     if (run.kept) {
       take(run.kept);
-      return response.uncork();
+      socket?.uncork();
+      return;
     }
     const backlog = run.attached ? new Backlog<StreamEntry>() : null;
     const viewer: Viewer = {

@@ -86,6 +86,16 @@ describe('the complexity of a request', () => {
     ['Can I take Advil with wine?', 'medicine'],
     ['Hilft Wärme bei einer Zerrung?', 'medicine'],
     ['Ist Gürtelrose ansteckend?', 'medicine'],
+    ['What are the treatments for trench foot?', 'medicine'],
+    ['Is Marfan habitus inherited?', 'medicine'],
+    ['Can ginger and turmeric be taken together?', 'medicine'],
+    ['How contagious is croup?', 'medicine'],
+    ['What is silicosis?', 'medicine'],
+    ['What is Hashimoto disease?', 'medicine'],
+    ['Who makes levocetirizine?', 'medicine'],
+    ['How fast may I lose weight?', 'medicine'],
+    ['Welche Behandlung gibt es bei Gicht?', 'medicine'],
+    ['Ist Farbenblindheit erblich?', 'medicine'],
   ])('knows without a model that "%s" is about %s', (text, topic) => {
     const { level, safety } = complexityOf(text, alone);
     expect([level, safety]).toEqual(['moderate', expect.arrayContaining([topic])]);
@@ -104,6 +114,10 @@ describe('the complexity of a request', () => {
     'How do I sharpen a knife?',
     'How do I become a police officer?',
     'Was ist Naturalismus?',
+    'What is hypnosis?',
+    'Why is osmosis slow?',
+    'Who was a member of the academia?',
+    'How is an inherited method called?',
   ])('sees no danger in "%s"', (text) => expect(complexityOf(text, alone).safety).toEqual([]));
 
   it.each([

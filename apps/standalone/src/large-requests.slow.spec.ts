@@ -84,9 +84,9 @@ describe('a request of many bytes', () => {
       const waits = await waitsDuring(async () => expect(await ask(body)).toEqual({ status, code }));
       const { user, system } = process.cpuUsage(before);
       // Generous, for busy machines; the bug this guards against took seconds to minutes of processor time.
-      expect(middle(waits)).toBeLessThan(2_500 + 5 * middle(usual));
+      expect(middle(waits)).toBeLessThan(2_500 + 20 * middle(usual));
       expect((user + system) / 1_000).toBeLessThan(10_000);
-      expect(Math.max(...waits)).toBeLessThan(5_000 + 5 * Math.max(...usual));
+      expect(Math.max(...waits)).toBeLessThan(5_000 + 20 * Math.max(...usual));
     },
     30_000,
   );

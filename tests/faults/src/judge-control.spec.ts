@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Finding } from './evidence/evidence.js';
-import { judgeControl } from './judge-control.js';
+import { judgeControl, twiceAtMost } from './judge-control.js';
 import type { ScenarioOutcome } from './judge-control.js';
 
 const lost: Finding = { check: 'one-terminal-event', id: 'run_1', sentence: 'It was accepted and has no terminal event.' };
@@ -37,4 +37,18 @@ describe('a control', () => {
     ['no id is named', ran(null, { ...lost, id: '' })],
     ['nothing was found', ran(null)],
   ])('proves nothing if %s', (_why, outcome) => expect(judged(outcome).red).toBe(true));
+
+  it.each<[string, readonly ScenarioOutcome[], boolean, number]>([
+    ['once if it proves something', [ran(null, lost)], false, 1],
+    ['twice if it proved nothing at first', [ran(null), ran(null, lost)], false, 2],
+    ['no third time', [ran(null), ran(null), ran(null, lost)], true, 2],
+  ])('is run %s', async (_how, outcomes, red, times) => {
+    const left = outcomes.map(judged);
+    const kept: ScenarioOutcome[] = [];
+    const outcome = await twiceAtMost(
+      async () => left.shift()!,
+      (first) => kept.push(first),
+    );
+    expect([outcome.red, outcomes.length - left.length, kept.length]).toEqual([red, times, times - 1]);
+  });
 });

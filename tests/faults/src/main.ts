@@ -8,7 +8,7 @@ import { check } from './checker/check.js';
 import { findingsText } from './checker/print.js';
 import { readEvidence } from './evidence/store.js';
 import { record } from './report/recorded.js';
-import { tableOf } from './report/table.js';
+import { redOf, tableOf } from './report/table.js';
 import type { ScenarioOutcome } from './judge-control.js';
 import { boundsOf, runControl, runScenario } from './run-scenario.js';
 import { scenarioNamed, scenarios } from './scenarios/list.js';
@@ -47,7 +47,7 @@ const usage = `npm run faults [-- <name>...] [options]
   <name>                 scenarios to run; all without a name. kill:<service>:<point> is one cell of the kill matrix
   --mode <mode>          embedded or distributed; both if absent
   --without <protection> switches a protection off: the scenario must turn red through the checker
-  --controls             switches every protection of the scenarios off in turn; each must turn its check red
+  --controls             switches every protection of the scenarios off in turn, or only that of --without; each must turn its check red
   --short                less load and shorter storms, as in CI
   --jobs <n>             number of systems at the same time; 1 by default
   --record               stores the results in tests/faults/recorded.json, from which docs/guarantees.md is printed (npm run docs)
@@ -110,7 +110,7 @@ function jobs(): readonly (() => Promise<ScenarioOutcome>)[] {
         )),
     ...(values.controls || (values.ci && values.without === undefined)
       ? scenario.controls
-          .filter(({ ci }) => ci !== false || !values.ci)
+          .filter(({ ci, without }) => (ci !== false || !values.ci) && (values.without ?? without) === without)
           .flatMap((control) =>
             chosenOf(controlModes(control, scenario)).map(
               (mode) => () => runControl(control.part ? scenarioNamed(control.part) : scenario, mode, control),
@@ -137,8 +137,7 @@ async function runAll(): Promise<number> {
   await Promise.all(Array.from({ length: Math.max(1, Number(values.jobs)) }, lane));
   console.log(`\n${tableOf(outcomes)}`);
   // Repeated below the table, because people see the end of a long output first.
-  for (const { scenario, mode, red, error, findings } of outcomes)
-    if (red) console.log(`${scenario} ${mode}\n${[error, findingsText(findings)].filter(Boolean).join('\n')}\n`.replace(/^(?=.)/gm, '  '));
+  for (const outcome of outcomes) if (outcome.red) console.log(redOf(outcome));
   writeFileSync(join(outcomes[0]!.folder, '../table.json'), JSON.stringify(outcomes, null, 2));
   const red = outcomes.filter((outcome) => outcome.red).length;
   console.log(`${outcomes.length - red} hold, ${red} red`);

@@ -1,12 +1,13 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { workspaceRoot } from '@conclave/test-support/system';
 import type { Mode } from '@conclave/contracts';
 import { check } from './checker/check.js';
 import { findingsText } from './checker/print.js';
+import { redOf } from './report/table.js';
 import { defaultBounds, type Bounds, type Evidence } from './evidence/evidence.js';
 import { writeEvidence } from './evidence/store.js';
-import { judgeControl, type ScenarioOutcome } from './judge-control.js';
+import { judgeControl, twiceAtMost, type ScenarioOutcome } from './judge-control.js';
 import type { Afterwards, Control, Scenario } from './scenarios/scenario.js';
 import { collect, waitForBound } from './world/collect.js';
 import { World } from './world/world.js';
@@ -81,11 +82,19 @@ export async function runScenario(scenario: Scenario, mode: Mode, { without, sho
   return outcome;
 }
 
-/** Runs a scenario with one protection off: it must fail through the named check with ids, not by its own error. */
+/** Runs a scenario with one protection off, twice at most: it must fail through the named check with ids, not by its own error. */
 export async function runControl(scenario: Scenario, mode: Mode, control: Control): Promise<ScenarioOutcome> {
   const { without, check: wanted } = control;
-  const outcome = await runScenario(scenario, mode, { without, short: true, waitsForBound: wanted === 'one-terminal-event' });
-  return judgeControl(outcome, control);
+  return twiceAtMost(
+    async () =>
+      judgeControl(await runScenario(scenario, mode, { without, short: true, waitsForBound: wanted === 'one-terminal-event' }), control),
+    (first) => {
+      const kept = `${first.folder}-first-try`;
+      rmSync(kept, { recursive: true, force: true });
+      renameSync(first.folder, kept);
+      console.log(`${redOf(first)}\n  It is tried once more.`);
+    },
+  );
 }
 
 /** Limits of a scenario, with the runs that it reports as ended by itself. */

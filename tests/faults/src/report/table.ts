@@ -1,3 +1,4 @@
+import { findingsText } from '../checker/print.js';
 import type { ScenarioOutcome } from '../judge-control.js';
 import { absent, points, services } from '../scenarios/kill-matrix.js';
 
@@ -39,6 +40,19 @@ export function tableOf(outcomes: readonly ScenarioOutcome[]): string {
       .trimEnd(),
   );
   return [...text, ...(outcomes.some(({ scenario }) => scenario.startsWith('kill-matrix')) ? ['', notThere()] : [])].join('\n');
+}
+
+/** Everything about a scenario that is red, for people who have only the output: the verdict, what became of each part, the findings. */
+export function redOf({ scenario, mode, without, summary, error, findings, rows, figures }: ScenarioOutcome): string {
+  const lines = [
+    `${scenario} ${mode}${without ? ` without ${without}` : ''}`,
+    summary,
+    ...(error === null || summary.includes(error) ? [] : [error]),
+    ...(figures ? [`${figures.answered} of ${figures.accepted} runs answered`] : []),
+    ...rows.map(({ name, outcome, recoveryMs, runs }) => `${name}: ${outcome}, ${recoveryMs ?? 'no'} ms to recover, ${runs.join(' ')}`),
+    findingsText(findings),
+  ];
+  return `${lines.join('\n')}\n`.replace(/^(?=.)/gm, '  ');
 }
 
 /** Cells of the kill matrix that do not exist, each with the reason. */

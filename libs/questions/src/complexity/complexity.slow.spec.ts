@@ -96,6 +96,11 @@ describe('the complexity of a request', () => {
     ['How fast may I lose weight?', 'medicine'],
     ['Welche Behandlung gibt es bei Gicht?', 'medicine'],
     ['Ist Farbenblindheit erblich?', 'medicine'],
+    ['Is it safe to eat mouldy bread?', 'medicine'],
+    ['Is it safe to take zinc together with milk?', 'medicine'],
+    ['Was kostet eine Operation?', 'medicine'],
+    ['Wie lange dauert eine Knieoperation?', 'medicine'],
+    ['How long is a heart bypass open?', 'medicine'],
   ])('knows without a model that "%s" is about %s', (text, topic) => {
     const { level, safety } = complexityOf(text, alone);
     expect([level, safety]).toEqual(['moderate', expect.arrayContaining([topic])]);
@@ -118,6 +123,11 @@ describe('the complexity of a request', () => {
     'Why is osmosis slow?',
     'Who was a member of the academia?',
     'How is an inherited method called?',
+    'What is an atomic operation?',
+    'How can I bypass a firewall?',
+    'What is bitwise cooperation?',
+    'Is it safe to use this library?',
+    'Is it safe to take the night train?',
   ])('sees no danger in "%s"', (text) => expect(complexityOf(text, alone).safety).toEqual([]));
 
   it.each([

@@ -1,3 +1,5 @@
+import { foldPattern, foldText } from './folding.js';
+
 const rest = '\\p{L}{0,40}';
 
 /**
@@ -6,6 +8,8 @@ const rest = '\\p{L}{0,40}';
  */
 class Phrases extends RegExp {
   private compiled: RegExp | null = null;
+  /** For folded texts; null if it cannot be folded, undefined before its first use. */
+  private folded: RegExp | null | undefined;
 
   constructor(private readonly pattern: string) {
     super('', 'iu');
@@ -15,7 +19,15 @@ class Phrases extends RegExp {
     return this.pattern;
   }
 
-  /** Called by `test`, `match`, `replace` and `search`. */
+  override test(text: string): boolean {
+    if (this.folded === undefined) {
+      const source = foldPattern(this.pattern);
+      this.folded = source === null ? null : new RegExp(source);
+    }
+    return this.folded === null ? this.whole().test(text) : this.folded.test(foldText(text));
+  }
+
+  /** Called by `match`, `replace` and `search`. */
   override exec(text: string): RegExpExecArray | null {
     return this.whole().exec(text);
   }
@@ -46,10 +58,17 @@ class InOneSentence extends Phrases {
     this.parts = alone.map((pattern) => new Phrases(pattern));
   }
 
+  override test(text: string): boolean {
+    return this.parts.every((part) => part.test(text)) && super.test(text);
+  }
+
   override exec(text: string): RegExpExecArray | null {
     return this.parts.every((part) => part.test(text)) ? super.exec(text) : null;
   }
 }
+
+/** A pattern with the flags `iu`, for long lists of words. */
+export const anyOf = (pattern: string): RegExp => new Phrases(pattern);
 
 /** Patterns that must all be found as whole words in one sentence, in any order. */
 export const inOneSentence = (...patterns: readonly string[]): RegExp => new InOneSentence(patterns);

@@ -1,11 +1,11 @@
 import words from '../assets/safety-signs.json' with { type: 'json' };
-import { inOneSentence, phrases } from './phrases.js';
+import { anyOf, inOneSentence, phrases } from './phrases.js';
 
 /**
  * Stems of names of active substances (International Nonproprietary Names), with their English and German endings: they recognise medicines
  * that no list here contains.
  */
-const substance = new RegExp(`(?<!\\p{L})\\p{L}{3,}(?:${words.substance.join('|')})(?:e|um|s)?(?!\\p{L})`, 'iu');
+const substance = anyOf(`(?<!\\p{L})\\p{L}{3,}(?:${words.substance.join('|')})(?:e|um|s)?(?!\\p{L})`);
 
 const amount =
   "(?:how (?:much|many|often|long|high)|what(?: is| are|'s)? (?:the|a) (?:maximum|max|right|safe|correct|recommended|usual|highest|daily|lethal)|maximum|at most|too much|wie ?viele?|wie oft|wie lange|wie hoch|höchst\\p{L}*|maximal\\p{L}*|zu viel|tages\\p{L}+|einzeldosis)";
@@ -20,13 +20,12 @@ const bodyPart =
   '(?:head|eyes?|ears?|nose|mouth|tongue|throat|neck|chest|heart|breasts?|stomach|belly|back|arms?|hands?|fingers?|legs?|feet|foot|toes?|knees?|hips?|skin|lips?|face|kopf|augen?|ohr(?:en)?|nase|mund|zunge|hals|nacken|brust|herz|magen|bauch|rücken|arme?|hände?|hand|finger|beine?|füße?|fuß|zehen?|knie|hüfte|haut|lippen?|gesicht)';
 const ailing =
   '(?:numb|tingl\\p{L}*|swollen|swelling|burn(?:s|ing|t)|itch\\p{L}*|bleed\\p{L}*|blister\\p{L}*|lumps?|sore|stiff|cramp\\p{L}*|paraly\\p{L}*|droop\\p{L}*|racing|infected|broken|yellow|blue|taub|kribbel\\p{L}*|geschwollen|schwellung|brenn\\p{L}*|juck\\p{L}*|blut\\p{L}*|blase[n]?|knoten|wund|steif|krampf\\p{L}*|gelähmt|rast|entzünde\\p{L}*|gebrochen|gelb|blau)';
-const symptom = new RegExp(
+const symptom = anyOf(
   `(?<!\\p{L})(?:${bodyPart}(?!\\p{L})[^.!?]{0,40}(?<!\\p{L})${ailing}|${ailing}(?!\\p{L})[^.!?]{0,30}(?<!\\p{L})${bodyPart})(?!\\p{L})`,
-  'iu',
 );
 
 /** Endings of names of diseases and operations, for those that no list here contains. */
-const disease = new RegExp(`(?<!\\p{L})\\p{L}*(?:${words.diseaseEndings.join('|')})(?!\\p{L})`, 'iu');
+const disease = anyOf(`(?<!\\p{L})\\p{L}*(?:${words.diseaseEndings.join('|')})(?!\\p{L})`);
 /** Organs, and what people who worry about theirs say. */
 const organ =
   '(?:uterus|ovar\\p{L}+|cervi\\p{L}+|vagin\\p{L}+|penis|testic\\p{L}+|scrotum|foreskin|prostate|bladder|kidneys?|liver|pancrea\\p{L}+|spleen|gall ?(?:bladder|stones?)|tonsils?|intestin\\p{L}+|bowels?|rect(?:al|um)|anus|abdom\\p{L}+|pelvi\\p{L}+|groin|spin(?:e|al)|nerves?|veins?|arter(?:y|ies)|nipples?|breasts?|urine|stools?|lungs?|gums?|tooth|teeth|muscles?|bones?|ribs?|jaw|wrists?|ankles?|elbows?|shoulders?|hips?|knees?|throat|chest|stomach|belly|skin|scalp|eyes?|ears?|nose|tongue|lips?|head|gebärmutter|eierst\\p{L}+|scheide|hoden|prostata|blase|nieren?|leber|bauchspeicheldrüse|milz|gallen\\p{L}+|mandeln|darm|magen|nerven?|venen?|arterien?|brust\\p{L}*|urin|stuhlgang|lungen?|zahn(?:fleisch)?|zähne|muskeln?|knochen|rippen?|kiefer|gelenke?|schulter)';
@@ -41,9 +40,8 @@ const obligation = '(?:do|must|have|can|could|may|am|are|is|does|will|should)';
 const wrongs = '(?:fire|dismiss|evict|deduct|withhold|force|make|search|record|film|arrest|deport|sue|charge|refuse|deny|cancel|terminate)';
 /** Signs of a question about rights, duties and deadlines, in any field of law. */
 export const legalSigns: readonly RegExp[] = [
-  new RegExp(
+  anyOf(
     `(?<!\\p{L})${obligation} (?:my|the|an?|they|he|she|the) ?(?:\\p{L}+ ){0,3}${wrongs} (?:me|us|my|our|someone|somebody|an? \\p{L}+)(?!\\p{L})`,
-    'iu',
   ),
   phrases(...words.legalSigns),
 ];

@@ -37,6 +37,7 @@ export async function boundedCall(
     call.maxReplyTokens ?? Number.POSITIVE_INFINITY,
     repetitionLimit,
     call.onContent,
+    () => messages.map(({ content }) => content).join('\n'),
     call.request.wishedFormat !== undefined,
   );
   // Aborted with the call, or alone to cut a reply. `AbortSignal.any` costs three times as much and leaves weak references behind.
@@ -81,7 +82,12 @@ export async function boundedCall(
     );
     if (heard.cut) return cutShort(reply.usage);
     heard.end();
-    return reply;
+    const { reply: whole, removed } = heard.whole(reply);
+    if (removed > 0)
+      logger.warn('A model copied its prompt behind its answer; the copy was left out.', {
+        ...{ run: call.runId, model: call.request.model, purpose: call.purpose, removed },
+      });
+    return whole;
   } catch (error) {
     if (!heard.cut || running.signal.aborted || !(error instanceof Failure)) throw error;
     return cutShort(spentBy(error, call.request.messages, heard.arrived));

@@ -1,5 +1,6 @@
 import type { Usage } from '@conclave/contracts';
 import type { ModelReply } from '@conclave/ports';
+import { WithoutCopies, withoutCopies } from './prompt-copy.js';
 import { Repetition } from './repetition.js';
 
 /** Why a call was ended before its reply was. */
@@ -7,16 +8,19 @@ type Cut = Extract<ModelReply['finishReason'], 'length' | 'repetition'>;
 
 /**
  * The text of a reply as it arrives: shown to `onContent`, and cut where it is longer than `mostTokens` or repeats itself for `repetitionLimit`
- * characters, or a quarter of them in JSON of a form.
+ * characters, or a quarter of them in JSON of a form. Any other text is heard without what it copies from its prompt.
  */
 export class HeardReply {
   /** Null until it is cut. */
   cut: Cut | null = null;
+  /** All that arrived. */
+  arrived = '';
   private content = '';
   private reasoning = '';
   /** What `onContent` got. */
   private shown = '';
   private tokens = 0;
+  private readonly copies: WithoutCopies | null;
   private readonly inContent: Repetition;
   private readonly inReasoning: Repetition;
 
@@ -24,17 +28,19 @@ export class HeardReply {
     private readonly mostTokens: number,
     repetitionLimit: number,
     private readonly onContent: ((text: string) => void) | undefined,
+    private readonly prompt: () => string,
     isForm = false,
   ) {
+    this.copies = isForm ? null : new WithoutCopies(prompt);
     this.inContent = new Repetition(repetitionLimit, isForm);
     this.inReasoning = new Repetition(repetitionLimit);
   }
 
   push({ content = '', reasoning = '' }: { readonly content?: string; readonly reasoning?: string }): void {
-    this.content += content;
+    this.arrived += content + reasoning;
     this.reasoning += reasoning;
     this.tokens += (content.length + reasoning.length) / 4;
-    this.show(this.inContent.push(content));
+    this.hear(this.copies?.push(content) ?? content);
     this.inReasoning.push(reasoning);
     if (this.repeated > 0) this.cut = 'repetition';
     else if (this.tokens > this.mostTokens) this.cut = 'length';
@@ -42,12 +48,15 @@ export class HeardReply {
 
   /** Shows what was held back. */
   end(): void {
+    this.hear(this.copies?.end() ?? '');
     this.show(this.inContent.end());
   }
 
-  /** All that arrived. */
-  get arrived(): string {
-    return this.content + this.reasoning;
+  /** A reply that was not cut, without copies of its prompt, and how many characters of these were left out. */
+  whole(reply: ModelReply): { readonly reply: ModelReply; readonly removed: number } {
+    const content = this.copies ? withoutCopies(reply.content, this.prompt) : reply.content;
+    const removed = reply.content.length - content.length;
+    return { reply: removed > 0 ? { ...reply, content } : reply, removed };
   }
 
   /**
@@ -67,6 +76,12 @@ export class HeardReply {
   /** Characters that were repeated when it was cut for that; otherwise 0. */
   private get repeated(): number {
     return this.inContent.found || this.inReasoning.found;
+  }
+
+  private hear(text: string): void {
+    if (text === '') return;
+    this.content += text;
+    this.show(this.inContent.push(text));
   }
 
   private show(text: string): void {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { logText, plainTemplate, runEnd, runEvents, startRun, System } from '@conclave/test-support/system';
-import { until } from '@conclave/test-support';
+import { promptMarks } from '@conclave/contracts';
+import { textOf, until } from '@conclave/test-support';
 
 // A model that never stops repeating itself: its call is ended at the limit of the configuration, and people see why.
 const loop = 'The old town lies at the river, as I said before. ';
@@ -9,9 +10,13 @@ let system: System;
 
 beforeAll(async () => {
   system = await System.start({
+    corpus: { 'light.md': '# Light\n\nThe light of the lighthouse at Cape Orrin turns on a bath of mercury.\n' },
     configuration: {
       repetition_limit: limit,
-      templates: { simple: { ...plainTemplate, complexity: 'trivial', strategy: 'single-pass', capabilities: [], learn: 'off' } },
+      templates: {
+        simple: { ...plainTemplate, complexity: 'trivial', strategy: 'single-pass', capabilities: [], learn: 'off' },
+        looked: { ...plainTemplate, strategy: 'single-pass', learn: 'off' },
+      },
     },
   });
   system.models.add({
@@ -61,4 +66,28 @@ it.each([
   await until('the end of the call upstream', () => system.models.calls.slice(before).every(({ abortedAt }) => abortedAt !== null));
   expect(system.models.calls.length).toBe(before + 1);
   expect(logText(system)).toContain('A model repeated itself; its call was ended.');
+});
+
+// Small models go on with their prompt when the answer is over.
+it('a copy of the evidence behind an answer is left out of the stream and of the answer', async () => {
+  const copied = (text: string): string => text.slice(text.search(/^(?:FACTS|EVIDENCE):$/m));
+  const plan = { tasks: [{ id: 'r1', task: 'find it', capability: 'research', search_query: 'lighthouse Cape Orrin mercury' }] };
+  const prompts: string[] = [];
+  system.models.add({ match: { system: promptMarks.roles.planner }, reply: { text: JSON.stringify(plan) } });
+  system.models.add({
+    match: { system: promptMarks.roles.composer },
+    reply: ({ messages }) => {
+      const prompt = messages.map(({ content }) => textOf(content)).join('\n');
+      prompts.push(prompt);
+      return { text: `It turns on mercury [1].\n\n${copied(prompt).slice(0, 120)}`, words: true };
+    },
+  });
+  const { body } = await startRun(system.url(), { model: 'looked', input: 'On what does the lighthouse at Cape Orrin turn?' });
+  const run = await runEnd(system.url(), body.id, 30_000);
+  expect(prompts).toEqual([expect.stringContaining('bath of mercury')]);
+  expect(run.answer).toContain('It turns on mercury [1].');
+  expect(run.answer).not.toContain('FACTS:');
+  const shown = (await runEvents(system.url(), body.id)).flatMap((entry) => (entry.kind === 'chunk' ? [entry.text] : [])).join('');
+  expect(shown).toMatch(/^It turns on mercury \[1\]\.\s+Sources:\n\[1\] Light\s*$/);
+  expect(logText(system)).toContain('A model copied its prompt behind its answer; the copy was left out.');
 });

@@ -19,14 +19,18 @@ describe('a document of 48,000 characters', () => {
   it.each(['0', '[', '__', '\n', ' — ', '](', 'aa', '- ', '|', '<a', '. '])(
     'is read in time proportional to its length, made of %j',
     (part) => {
-      const begun = process.cpuUsage();
-      for (const [before, behind] of [
-        ['', ''],
-        ['00', 'x'],
-        ['A', '>'],
-      ] as const)
-        readPassages(`[1] ${before}${part.repeat(48_000 / part.length)}${behind}`);
-      expect(process.cpuUsage(begun).user / 1_000).toBeLessThan(1_000);
+      const took = (): number => {
+        const begun = process.cpuUsage();
+        for (const [before, behind] of [
+          ['', ''],
+          ['00', 'x'],
+          ['A', '>'],
+        ] as const)
+          readPassages(`[1] ${before}${part.repeat(48_000 / part.length)}${behind}`);
+        return process.cpuUsage(begun).user / 1_000;
+      };
+      // The least of three: beside other work a machine with slow memory took five times as long once.
+      expect(Math.min(took(), took(), took())).toBeLessThan(1_000);
     },
   );
 });

@@ -23,10 +23,12 @@ export class HeardReply {
   private readonly copies: WithoutCopies | null;
   private readonly inContent: Repetition;
   private readonly inReasoning: Repetition;
+  /** A copy that begins again and again, which `inContent` does not hear. */
+  private inCopies: Repetition | null = null;
 
   constructor(
     private readonly mostTokens: number,
-    repetitionLimit: number,
+    private readonly repetitionLimit: number,
     private readonly onContent: ((text: string) => void) | undefined,
     private readonly prompt: () => string,
     isForm = false,
@@ -42,6 +44,7 @@ export class HeardReply {
     this.tokens += (content.length + reasoning.length) / 4;
     this.hear(this.copies?.push(content) ?? content);
     this.inReasoning.push(reasoning);
+    if (this.copies && this.copies.removed > 0) (this.inCopies ??= new Repetition(this.repetitionLimit)).push(content);
     if (this.repeated > 0) this.cut = 'repetition';
     else if (this.tokens > this.mostTokens) this.cut = 'length';
   }
@@ -75,7 +78,7 @@ export class HeardReply {
 
   /** Characters that were repeated when it was cut for that; otherwise 0. */
   private get repeated(): number {
-    return this.inContent.found || this.inReasoning.found;
+    return this.inContent.found || this.inReasoning.found || (this.inCopies?.found ?? 0);
   }
 
   private hear(text: string): void {

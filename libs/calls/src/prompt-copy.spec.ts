@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { promptMarks } from '@conclave/contracts';
+import { noUsage, promptMarks } from '@conclave/contracts';
+import { HeardReply } from './heard-reply.js';
 import { WithoutCopies, withoutCopies } from './prompt-copy.js';
 
 const facts = ['[1] The mill was built in 1912. — The mill', '[2] Its owner was Ada Pell. — Owners'];
@@ -58,5 +59,29 @@ describe('a reply', () => {
     const copies = new WithoutCopies(() => prompt);
     const pieces = ['It is', ' so', '.\n', 'E', 'very', ' one\n', 'EVIDENCE', ' shows'];
     expect(pieces.map((piece) => copies.push(piece))).toEqual(['It is', ' so', '.\n', '', 'Every', ' one\n', '', 'EVIDENCE shows']);
+  });
+
+  it.each([
+    ['blanks', ' '],
+    ['blank lines behind a heading', '\n'],
+  ])('passes %s without end, so that they are noticed as a repetition', (_what, blank) => {
+    const heard = new HeardReply(10_000, 1_000, undefined, () => prompt);
+    heard.push({ content: blank === ' ' ? 'So.\n' : 'So.\nFACTS:\n' });
+    for (let n = 0; n < 4_000 && !heard.cut; n += 1) heard.push({ content: blank });
+    expect(heard.cut).toBe('repetition');
+  });
+
+  it('is cut if its copy begins again and again', () => {
+    const shown: string[] = [];
+    const heard = new HeardReply(
+      10_000,
+      1_000,
+      (text) => shown.push(text),
+      () => prompt,
+    );
+    heard.push({ content: answer });
+    for (let n = 0; n < 40 && !heard.cut; n += 1) heard.push({ content: `${block}\n` });
+    expect([heard.cut, shown.join('')]).toEqual(['repetition', answer]);
+    expect(heard.cutShort(noUsage, 1).content).toBe(answer);
   });
 });

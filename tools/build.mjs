@@ -75,6 +75,18 @@ const recipeOf = (entryPoints) =>
 /** Modification time; that of a folder changes when a file is added or removed. */
 const stampOf = (path) => statSync(inRoot(path), { throwIfNoEntry: false })?.mtimeMs;
 
+/**
+ * Stamps of what a build from `began` to `ended` (milliseconds since 1970) has read. A file that changed meanwhile gets none, because either
+ * content may have been read: the next build reads it again.
+ */
+export const stampsOf = (paths, began, ended = Date.now()) =>
+  Object.fromEntries(
+    paths.map((path) => {
+      const stamp = stampOf(path);
+      return [path, stamp >= began && stamp <= ended ? null : stamp];
+    }),
+  );
+
 /** Writes a file atomically: two builds may run at once in one checkout, and readers must never see half a file. */
 function writeWhole(path, content) {
   const draft = `${path}.${process.pid}.draft`;
@@ -108,7 +120,7 @@ export async function buildPrograms(within) {
   for (const name of readdirSync(dist))
     if (!kept.has(name) && !name.endsWith('.draft')) rmSync(join(dist, name), { recursive: true, force: true });
   const read = [...sources, ...assets, ...assets.flatMap((folder) => filesUnder(folder))];
-  writeWhole(record, JSON.stringify({ recipe, outputs, inputs: Object.fromEntries(read.map((path) => [path, stampOf(path)])) }));
+  writeWhole(record, JSON.stringify({ recipe, outputs, inputs: stampsOf(read, started) }));
   console.error(`Built ${Object.keys(entryPoints).length} programs in ${((Date.now() - started) / 1000).toFixed(1)} s.`);
 }
 

@@ -42,7 +42,9 @@ const template = {
 } satisfies Template;
 
 const closers: (() => Promise<void>)[] = [];
-beforeAll(() => loadExtensions({ extensions: [join(workspaceRoot, 'tests/e2e/src/harness/stepping.mjs')], extension_timeout_s: 10 }));
+beforeAll(() =>
+  loadExtensions({ extensions: [join(workspaceRoot, 'tests/e2e/src/harness/stepping.mjs')], extension_timeout_s: 10, task_classes: {} }),
+);
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });

@@ -111,7 +111,7 @@ function modelSentence({ choice, models, providers }: StartFacts): string {
   }
   if (choice.roles) {
     const chat = models.filter(({ kind, provider }) => kind === 'chat' && provider !== demoProvider);
-    return `${chat.length} found on this machine, spread over the parts of the committee${down.length > 0 ? `; ${down.join('; ')}` : ''}`;
+    return `${chat.length}${choice.because === 'local' ? ' found on this machine' : ''}, spread over the parts of the committee${down.length > 0 ? `; ${down.join('; ')}` : ''}`;
   }
   const used = choice.models.map(({ ref }) => ref).join(', ');
   if (choice.because === 'demo') return `${used}: the built-in DEMO model (deterministic, offline, for a first try)`;

@@ -21,6 +21,7 @@ import { tenantsCommand } from './commands/tenants.js';
 import { readable } from './commands/terminal-look.js';
 import { topicsCommand } from './commands/topics.js';
 import { up } from './commands/up.js';
+import { typed } from './commands/typed.js';
 import { meant, numberOf, readArguments, UsageMistake } from './commands/usage.js';
 import { watch } from './commands/watch.js';
 import { version } from './version.js';
@@ -78,8 +79,8 @@ const load = (variables: Readonly<Record<string, string>> = {}): Loaded =>
   loadConfiguration({ ...process.env, ...variables }, process.cwd(), { categories: Object.keys(expertPrompts) });
 
 /** The configuration, with the extensions' strategies and capabilities registered, for commands that decide or replay runs. */
-async function extended(): Promise<Loaded> {
-  const loaded = load();
+async function extended(variables: Readonly<Record<string, string>> = {}): Promise<Loaded> {
+  const loaded = load(variables);
   const { configuration } = loaded;
   if (configuration.extensions.length > 0) await (await import('@conclave/extensions')).loadExtensions(configuration);
   return loaded;
@@ -115,6 +116,7 @@ const commands = [
 
 /** The help lines of one command, or the whole page if it has none. */
 function helpOf(command: string): string {
+  if (command === '') return help;
   const lines = help.split('\n');
   const heads = lines.flatMap((line, at) => (/^ {2}npm /.test(line) ? [at] : []));
   const own = heads.filter((at) => new RegExp(`^ {2}npm (?:run conclave -- ${command}\\b|run ${command}\\b)`).test(lines[at]!));
@@ -138,7 +140,7 @@ const commandsWithArguments: Readonly<Record<string, (args: readonly string[]) =
   templates: (args) =>
     templatesCommand({
       gateway: runningGateway,
-      validate: (file) => Object.keys(load({ CONCLAVE_CONFIG: file }).configuration.templates),
+      load: (file) => extended({ CONCLAVE_CONFIG: file }),
       args,
       out,
       terminal,
@@ -199,6 +201,7 @@ async function main(openProbe: OpenProbe | undefined): Promise<number | undefine
       return ask({
         ...{ loaded: await extended(), question, model: values.model ?? 'conclave', cache: !values['no-cache'], json: values.json },
         ...{ answer: process.stdout, progress: values.quiet ? silent : process.stderr, signal: givenUp() },
+        ...(values.quiet ? { failures: process.stderr } : {}),
       });
     }
     case 'runs':
@@ -280,7 +283,7 @@ export async function start(openProbe?: OpenProbe): Promise<void> {
   } catch (error) {
     const isUsage = error instanceof UsageMistake;
     const isKnown = error instanceof Failure || error instanceof GatewayRefusal || isUsage;
-    terminal.write(`${error instanceof Error ? (isKnown ? error.message : (error.stack ?? error.message)) : String(error)}\n`);
+    terminal.write(`${error instanceof Error ? (isKnown ? typed(error.message) : (error.stack ?? error.message)) : String(error)}\n`);
     process.exit(isUsage ? exitCodes.usage : exitCodes.failed);
   }
 }

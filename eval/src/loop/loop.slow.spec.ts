@@ -10,7 +10,7 @@ describe('two-hop questions through the engine', () => {
   let measured: Measured;
   beforeAll(async () => {
     measured = await measureLoops(180, 23);
-  }, 120_000);
+  }, 300_000);
 
   it('are found more often by each loop, with more calls when one search is not enough', () => {
     const { hops, questions } = measured;
@@ -39,7 +39,7 @@ describe('two-hop questions through the engine', () => {
       gold.filter((title) => !found.some((paragraph) => paragraph.title === title)),
     );
     for (const name of loops) expect(interval(gains(control, name))[0]).toBeGreaterThan(0);
-  }, 120_000);
+  }, 300_000);
 });
 
 describe('the scripted planner', () => {

@@ -9,7 +9,7 @@ import { ReadOnce } from './read-once.js';
 import { failedStatus, note, type Performed, type TaskContext } from './task-worker.js';
 
 type ResultPart = Extract<Performed, { result: unknown }>['result'];
-type ModelRequest = Pick<ModelQuestion, 'messages' | 'fillIn' | 'parameters' | 'temperature' | 'onBegun' | 'onContent'>;
+type ModelRequest = Pick<ModelQuestion, 'messages' | 'fillIn' | 'parameters' | 'temperature' | 'onBegun' | 'onWaiting' | 'onContent'>;
 
 /**
  * Answers a task with a question to its models, within its allowance. A busy, cancelled or failed question ends the task accordingly.
@@ -36,7 +36,7 @@ export async function answerByAsk<In, Out>(
   context: TaskContext,
   ask: Ask<In, Out>,
   input: In,
-  asking: Pick<AskOptions, 'live' | 'onBegun' | 'onRead'>,
+  asking: Pick<AskOptions, 'live' | 'onBegun' | 'onWaiting' | 'onRead'>,
   makeResult: (output: Out | null) => ResultPart | Promise<ResultPart>,
 ): Promise<Performed> {
   const { data } = context.task;
@@ -90,6 +90,9 @@ export function emptyAnswer(reply: Pick<ModelReply, 'reasoning' | 'finishReason'
     failure: note('PROVIDER_REPLY_INVALID', `The model returned an empty answer.${thought}${cut}${repeated}${kept}`),
   };
 }
+
+/** The number of the line, within its attempt, that says that a call waits for others of its provider. */
+export const waitingN = 9;
 
 /** A line of the thought stream from a worker; `n` identifies the line within its attempt, so that a repeat is not shown twice. */
 export interface ThoughtLine {

@@ -56,6 +56,8 @@ export interface ModelQuestion {
     messages: readonly AskedMessage[],
     before: FailureNote | null,
   ) => void | Promise<void>;
+  /** Called if a call waits for others of its provider; `line` says so to people. */
+  readonly onWaiting?: (attempt: number, line: string) => Promise<void>;
   /** Called with a reply that was made just now, while the journal stores it; a replayed one is only returned. */
   readonly onReply?: (answer: MadeReply) => void | Promise<void>;
   readonly onContent?: (text: string, attempt: number) => void;
@@ -148,6 +150,12 @@ export async function askModels(maker: Calls, question: ModelQuestion): Promise<
         current = streamAttempt(journalAttempt);
         return question.onBegun?.(current, model, room.messages, tried === 0 ? null : failure);
       },
+      ...(question.onWaiting
+        ? {
+            onWaiting: (journalAttempt: number, atATime: number) =>
+              question.onWaiting!(streamAttempt(journalAttempt), waitingLine(model, atATime)),
+          }
+        : {}),
       ...(question.onReply
         ? {
             onReply: (reply: ModelReply, journalAttempt: number) =>
@@ -167,6 +175,9 @@ export async function askModels(maker: Calls, question: ModelQuestion): Promise<
   }
   return { kind: 'failed', failure, attempt, usage, records };
 }
+
+const waitingLine = (model: string, atATime: number): string =>
+  `Waits for ${model}, which gets at most ${atATime === 1 ? 'one call' : `${atATime} calls`} at a time and answers others first`;
 
 /** Why a later model was asked, as a suffix to its name in a line for people. */
 export const insteadOf = (before: FailureNote | null): string => (before === null ? '' : `, after this: ${before.message}`);

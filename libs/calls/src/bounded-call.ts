@@ -8,6 +8,8 @@ import { spentBy } from './usage.js';
 /** What a running call reports. */
 export interface Running {
   readonly signal: AbortSignal;
+  /** Called if the call has to wait for others of its provider, which gets this many at a time. */
+  waits(atATime: number): void;
   /** Awaited right before the request. Throws Overtaken if another process has begun the step again. */
   making(): Promise<void>;
   /** Called when the request is sent: from then on it may cost something, and a repeat of a dead process's request is counted. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { callStep, Failure, type FailureNote, isOutage, noUsage, type Usage } from '@conclave/contracts';
+import { callStep, Failure, type FailureNote, isOutage, noteOf, noUsage, type Usage } from '@conclave/contracts';
 import { reachedDurably, type Metrics } from '@conclave/platform';
 import {
   isPaid,
@@ -91,7 +91,7 @@ export class CallMaker implements Calls {
     // Called before the call is announced for this model.
     const look = (): Promise<void> => provider.look();
     return this.journalled({ ...call, look }, model, call.request, (running) =>
-      provider.make({ signal: running.signal, deadline: call.deadline }, async (timeoutMs) => {
+      provider.make({ signal: running.signal, deadline: call.deadline, waits: running.waits }, async (timeoutMs) => {
         const messages = call.fillIn ? await call.fillIn(call.request.messages) : call.request.messages;
         return boundedCall(this.parts, call, messages, running, timeoutMs);
       }),
@@ -156,6 +156,7 @@ export class CallMaker implements Calls {
     let sent = false;
     let repeated = Promise.resolve();
     let announced: Promise<void> = Promise.resolve();
+    let saidToWait: Promise<void> = Promise.resolve();
     let reply: ModelReply | null = null;
     let failure: FailureNote | null = null;
     let cancelled = false;
@@ -173,10 +174,11 @@ export class CallMaker implements Calls {
       wanted = watch.cancelled() || (await this.isWanted(call, begun.state));
       if (watch.cancelled() || !wanted) throw new Failure('CALL_CANCELLED');
       await call.look?.();
-      announced = this.announced(call, attempt);
+      announced = this.shown(() => call.onBegun?.(attempt));
       probe.note({ actor: service, op: 'call', phase: 'invoke', id: step, data: { attempt, model: name } });
       reply = await perform({
         signal: watch.signal,
+        waits: (atATime) => void (saidToWait = this.shown(() => call.onWaiting?.(attempt, atATime))),
         making: async () => {
           while (performance.now() - ownedAt > ownedMs) {
             const asked = performance.now();
@@ -210,8 +212,7 @@ export class CallMaker implements Calls {
         throw error;
       }
       reply = null;
-      failure =
-        cancelled || !(error instanceof Failure) ? cancelledNote : { code: error.code, message: error.message, retriable: error.retriable };
+      failure = cancelled || !(error instanceof Failure) ? cancelledNote : noteOf(error);
       if (sent) usage = priced(spentBy(error, call.request.messages, arrived), call.prices[name]);
     } finally {
       watch.stop();
@@ -234,20 +235,20 @@ export class CallMaker implements Calls {
     this.crash('reply-ordered', call);
     await reachedDurably(this.parts.probe, state, service, 'after-call', call.owner);
     // Text that the task shows comes before its result.
-    await Promise.all([announced, taken]);
+    await Promise.all([announced, saidToWait, taken]);
     return this.ended(call, said.stored, attempt, false);
   }
 
-  /** Starts to show that the call begins; the request does not wait for this. Throws at once what our own code throws synchronously. */
-  private announced({ onBegun }: JournalledCall, attempt: number): Promise<void> {
-    let shown = onBegun?.(attempt);
-    if (!shown) return Promise.resolve();
-    const show = async (): Promise<void> => {
-      const trial = shown ?? onBegun!(attempt);
-      shown = undefined;
+  /** Starts to show something of the call; the request does not wait for this. Throws at once what our own code throws synchronously. */
+  private shown(show: () => void | Promise<void>): Promise<void> {
+    let first = show();
+    if (!first) return Promise.resolve();
+    const again = async (): Promise<void> => {
+      const trial = first ?? show();
+      first = undefined;
       await trial;
     };
-    return awaitedLater(retryDuringOutage(show, this.closing.signal));
+    return awaitedLater(retryDuringOutage(again, this.closing.signal));
   }
 
   /** `found` is the state of the run as the journal read it; undefined if the journal did not read it. */

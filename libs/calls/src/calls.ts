@@ -30,6 +30,8 @@ export interface JournalledCall {
   readonly wanted?: CallCheck;
   /** Shows that the call begins: called before it is made, awaited before its end is returned. Idempotent: repeated after an outage. */
   readonly onBegun?: (attempt: number) => void | Promise<void>;
+  /** Shows that the call waits for others of its provider, which gets `atATime` calls at a time. As `onBegun`, and at most once. */
+  readonly onWaiting?: (attempt: number, atATime: number) => Promise<void>;
   /** Called with a reply that was made just now, while it is stored; awaited before its end is returned. Not called for a replayed one. */
   readonly onReply?: (reply: ModelReply, attempt: number) => void | Promise<void>;
   readonly onContent?: (text: string) => void;
@@ -58,7 +60,7 @@ export type CallEnd =
 
 /** `maxReplyTokens`: a longer reply is cut off there, whatever limit the server got. */
 export type JournalledModelCall = JournalledCall & { readonly maxReplyTokens?: number; readonly fillIn?: FillIn };
-export type JournalledToolCall = Omit<JournalledCall, 'request' | 'prices' | 'onContent' | 'onReply'> & {
+export type JournalledToolCall = Omit<JournalledCall, 'request' | 'prices' | 'onContent' | 'onReply' | 'onWaiting'> & {
   readonly name: string;
   readonly request: unknown;
   /** The task for which the call is made: its capability token is verified first. Null for a look-up that no plan requested. */

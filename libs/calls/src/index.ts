@@ -1,4 +1,4 @@
-export { answerByAsk, answerTask, emptyAnswer, promptDetail, appendThoughts, saidOf, type ThoughtLine } from './answer-task.js';
+export { answerByAsk, answerTask, emptyAnswer, promptDetail, appendThoughts, saidOf, type ThoughtLine, waitingN } from './answer-task.js';
 export { askModels, insteadOf, type MadeReply, type ModelQuestion } from './ask-models.js';
 export { CallMaker } from './call-maker.js';
 export { CapabilityGuard, rateWindow } from './capability-guard.js';
@@ -8,6 +8,7 @@ export { LiveText } from './live-text.js';
 export { type AskedFor, isCutShort, performAsk, type Try } from './perform-ask.js';
 export { mintPermit, narrowed, needsPermit, permitOf, PermitKey, verifiedPolicies, withPermit } from './permit.js';
 export { ProviderAccess, type ProviderAccessParts } from './provider-access.js';
+export { AwaitedStrategies } from './awaited-strategies.js';
 export { abortRun, type Capability, deadTask, note, type Performed, resultOf, type TaskContext, workOn } from './task-worker.js';
 export { answerByTool, earlyEnd, recordsOf, type ToolAnswer } from './tool-task.js';
 export { CALL_MAKER, type CallerOptions, CallsModule, PERMIT_KEY } from './calls.module.js';

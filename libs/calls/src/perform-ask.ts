@@ -25,7 +25,8 @@ type OfQuestion =
   | 'prices'
   | 'signal'
   | 'userInputs'
-  | 'wanted';
+  | 'wanted'
+  | 'onWaiting';
 
 /** The asker's limits over all tries: `calls`, `tokens` and `cost` include re-asks. */
 export interface AskOptions extends Pick<ModelQuestion, OfQuestion> {

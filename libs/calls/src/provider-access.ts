@@ -1,16 +1,12 @@
 import { type Failure } from '@conclave/contracts';
 import type { CallHealth } from '@conclave/ports';
 import { type BreakerParts, healthOf, ProviderBreakers } from './provider-breaker.js';
-import { noFreeSlot, ProviderSlots, type SlotParts } from './provider-slot.js';
+import { noFreeSlot, ProviderSlots, type SlotParts, type SlotWait } from './provider-slot.js';
 
 export type ProviderAccessParts = BreakerParts & SlotParts;
 
 /** Limits of one call to a provider. */
-export interface CallBounds {
-  readonly signal: AbortSignal;
-  /** Milliseconds since 1970 by the store's clock, at which the call ends. */
-  readonly deadline: number;
-}
+export type CallBounds = Omit<SlotWait, 'look'>;
 
 /** One call on its way to its provider. */
 export interface ProviderCall {
@@ -39,10 +35,10 @@ export class ProviderAccess {
     const gate = this.breakers.gate(model, by);
     return {
       look: () => gate.look(),
-      make: async ({ signal, deadline }, perform) => {
-        const giveBack = await this.slots.take(model, { signal, deadline, look: () => gate.look() });
+      make: async (bounds, perform) => {
+        const giveBack = await this.slots.take(model, { ...bounds, look: () => gate.look() });
         try {
-          const leftMs = deadline - (await this.parts.state.now());
+          const leftMs = bounds.deadline - (await this.parts.state.now());
           if (leftMs <= 0) throw noFreeSlot();
           const settle = await gate.enter();
           let health: CallHealth = 'well';

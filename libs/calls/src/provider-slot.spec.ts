@@ -76,4 +76,28 @@ describe('the slots of a provider', () => {
     await slots.close();
     expect(asked).toEqual(['one takes', 'one gives back', 'one takes', 'one gives back']);
   });
+
+  it('let a call that waits for longer than two seconds say so, once', async () => {
+    const slots = process('one', 1);
+    const first = await take(slots);
+    const said: string[] = [];
+    const waiting = (name: string) =>
+      slots.take('m@p', {
+        signal: new AbortController().signal,
+        deadline: Number.MAX_SAFE_INTEGER,
+        look: async () => undefined,
+        waits: (atATime) => void said.push(`${name}: ${atATime} at a time`),
+      });
+    const second = waiting('second');
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect(said).toEqual([]);
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    expect(said).toEqual(['second: 1 at a time']);
+    first();
+    const giveBack = await second;
+    const third = waiting('third');
+    giveBack();
+    (await third)();
+    expect(said).toEqual(['second: 1 at a time']);
+  });
 });

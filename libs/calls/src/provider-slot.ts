@@ -6,6 +6,8 @@ import { leaseRenewMs, leaseTtlMs, type Models, providerNameOf, type StateStore 
 const pollMs = 250;
 /** Milliseconds that a process keeps an unused slot: the next call of a run often follows at once. */
 const idleMs = 500;
+/** Milliseconds after which a call says that it waits. */
+const saidAfterMs = 2_000;
 /** Announces that a process is waiting for a slot of the named provider: processes with an unused one release it. */
 const wantedChannel = 'slot-wanted';
 
@@ -28,10 +30,12 @@ interface Held {
 /** What a call does while it waits. */
 export interface SlotWait {
   readonly signal: AbortSignal;
-  /** Milliseconds since 1970 by the store's clock. */
+  /** Milliseconds since 1970 by the store's clock, at which the call ends. */
   readonly deadline: number;
   /** Called between two attempts to get a slot; if it throws, the waiting ends. */
   look(): Promise<void>;
+  /** Called once if it waits for longer than two seconds, with the number of calls that its provider gets at a time. */
+  waits?(atATime: number): void;
 }
 
 /** The failure of a call that waited for others of its provider until its deadline. */
@@ -83,7 +87,7 @@ export class ProviderSlots {
     for (const one of await Promise.allSettled(hearing)) if (one.status === 'fulfilled') await one.value();
   }
 
-  private async lease(provider: string, limit: number, { signal, deadline, look }: SlotWait): Promise<Held> {
+  private async lease(provider: string, limit: number, { signal, deadline, look, waits }: SlotWait): Promise<Held> {
     const { state } = this.parts;
     this.taken += 1;
     const holder = `${this.owner}/slot/${this.taken}`;
@@ -94,6 +98,8 @@ export class ProviderSlots {
     const wakes = this.wakes.get(provider) ?? new Set();
     this.wakes.set(provider, wakes.add(onChange));
     signal.addEventListener('abort', onChange);
+    const since = performance.now();
+    let said = false;
     try {
       while (!(await state.leases.acquireSlot(slot))) {
         await state.hints.publish(wantedChannel, JSON.stringify({ provider, by: this.owner }));
@@ -108,6 +114,10 @@ export class ProviderSlots {
         if (signal.aborted) throw new Failure('CALL_CANCELLED', 'It was waiting for a free slot of its provider.');
         if ((await state.now()) >= deadline) throw noFreeSlot();
         await look();
+        if (!said && performance.now() - since >= saidAfterMs) {
+          said = true;
+          waits?.(limit);
+        }
         const freed = this.takeUnused(provider);
         if (freed) return freed;
       }

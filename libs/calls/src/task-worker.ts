@@ -14,6 +14,7 @@ import {
 import type { DeadReason, HandlerOutcome } from '@conclave/ports';
 import type * as z from 'zod';
 import { defer } from '@conclave/ports';
+import { knownStrategy, StrategyMissing } from '@conclave/strategies';
 import type { Calls, WorkState } from './calls.js';
 
 /** The body of a result before its defaults are filled in. */
@@ -89,7 +90,10 @@ export async function workOn(
     return [
       resultOf(task, source, {
         status: 'unsupported',
-        failure: note('CAPABILITY_UNSUPPORTED', `This worker does not have the capability ${capability}.`),
+        failure: note(
+          'CAPABILITY_UNSUPPORTED',
+          `This worker does not have the capability ${capability}. If an extension provides it, name its module under \`extensions\` in the configuration of every process, and restart them.`,
+        ),
       }),
     ];
   const now = await state.now();
@@ -110,19 +114,29 @@ export async function workOn(
   return [resultOf(task, source, { durationMs: Math.round(performance.now() - from), ...performed.result }, ended), ...performed.records];
 }
 
+/** Why a record became a dead letter, for people. */
+const whyDead: Readonly<Record<DeadReason, string>> = {
+  undecodable: 'it cannot be read',
+  failed: 'handling it failed each time',
+  killed_process: 'each process that handled it ended meanwhile',
+};
+
 /** Result of a dead-lettered task: an error, so that its round continues. */
 export const deadTask = (task: TaskDispatched, source: Service, reason: DeadReason): ReadyResult =>
   resultOf(task, source, {
     status: 'error',
-    failure: note('RECORD_DEAD', `The record of this task became a dead letter (${reason}).`),
+    failure: note('RECORD_DEAD', `The record of this task became a dead letter (${reason}): ${whyDead[reason]}.`),
   });
 
 /** Ends the run of a dead-lettered engine or planner record. */
 export async function abortRun(
   event: Event,
-  state: Pick<WorkState, 'now'> & { readonly runs: Pick<WorkState['runs'], 'nextCommandSeq'> },
+  state: Pick<WorkState, 'now'> & { readonly runs: Pick<WorkState['runs'], 'nextCommandSeq' | 'header'> },
   reason: DeadReason,
 ): Promise<readonly Event[]> {
+  const strategy = (await state.runs.header(event.runId))?.data.template.strategy;
+  // The most frequent cause that a person can remove, and the run's owner is not told of any other.
+  const missing = strategy === undefined || knownStrategy(strategy) ? '' : `: ${new StrategyMissing(strategy).detail}`;
   const seq = await state.runs.nextCommandSeq(event.runId);
   const issuedAt = await state.now();
   return [
@@ -133,7 +147,7 @@ export async function abortRun(
         seq,
         actor: 'transport',
         issuedAt,
-        command: { name: 'abort', reason: `${event.type} ${event.id} could not be handled (${reason})` },
+        command: { name: 'abort', reason: `${event.type} ${event.id} could not be handled (${reason})${missing}` },
       },
     ),
   ];

@@ -1,4 +1,5 @@
 import { failures, type FailureCode, type FailureSpec } from './failures.js';
+import type { FailureNote } from './values.js';
 
 /** Details of one occurrence of a failure. */
 export interface FailureOptions {
@@ -14,6 +15,8 @@ export interface FailureOptions {
   readonly final?: boolean;
   /** Work for the request was paid for before it failed, so that a repeat would pay again. */
   readonly paid?: boolean;
+  /** The call was certainly not made: nothing was sent. */
+  readonly unsent?: true | undefined;
 }
 
 /** The model server's message about a request that the client wrote itself. Only that client may see it: it may quote the prompt. */
@@ -41,6 +44,13 @@ export class Failure extends Error {
     return this.spec.retriable;
   }
 }
+
+/** What events record of a failure. */
+export const noteOf = ({ code, message, retriable, options: { retryAfterMs, unsent } }: Failure): FailureNote => ({
+  ...{ code, message, retriable },
+  ...(unsent ? { unsent } : {}),
+  ...(retryAfterMs === undefined ? {} : { retryAfterMs: Math.max(0, retryAfterMs) }),
+});
 
 /** Whether our own log, state or stream store is failing. */
 export const isOutage = (error: unknown): boolean => error instanceof Failure && error.spec.outage;

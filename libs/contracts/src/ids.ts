@@ -13,7 +13,7 @@ export type RunId = string;
 /** A task id chosen by a planner: short, and never with the prefix of the engine's own judge tasks. */
 export const LocalTaskId = z
   .string()
-  .regex(/^(?!judge\.)[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$/)
+  .regex(/^(?!judge\.)[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$/, 'must be 1 to 32 letters, digits, "_", "." and "-", and not begin with "judge."')
   .describe('task id inside its plan, 1 to 32 characters, must not begin with "judge."');
 
 export const Epoch = z.int().nonnegative().describe('number of the plan inside its run, from 0');

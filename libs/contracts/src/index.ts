@@ -79,9 +79,11 @@ export {
 export { Draft, Ending, Reading, type RefusedWhy, refusals, Rubric, RequestedTask } from './fact-values.js';
 export { type AskedTasks, bounded, counted } from './define-fact.js';
 export { factEntries, type FactKind, type FactOf, factSentence, factSpecs, isQuiet, readFact, type RunFact } from './facts.js';
-export { Failure, isOutage, isUpstreamOutage } from './failure.js';
+export { Failure, isOutage, isUpstreamOutage, noteOf } from './failure.js';
 export { denials, type FailureCode, failures } from './failures.js';
 export {
+  type Access,
+  accessKinds,
   AnswerFacts,
   ChatCompletion,
   ChatCompletionChunk,

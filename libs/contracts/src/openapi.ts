@@ -96,7 +96,7 @@ function operationOf(route: Route): Record<string, unknown> {
       ? { requestBody: { required: true, content: { 'application/json': jsonContent(route.request), ...uploadsOf(route) } } }
       : {}),
     responses: responsesOf(route),
-    ...(route.open ? { security: [] } : {}),
+    ...(route.access === 'open' ? { security: [] } : {}),
   };
 }
 

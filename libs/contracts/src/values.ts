@@ -107,6 +107,7 @@ export const TriedAction = z.object({
   exact: z.boolean().optional().describe('true for a call with arguments: only an identical call is the same action'),
   outcome: z.enum(['open', 'facts', 'empty', 'failed', 'cancelled']),
   error: z.string().max(300).optional().describe('why a call with arguments failed, for the planner'),
+  unsent: z.literal(true).optional().describe('it failed without having been made'),
 });
 export type TriedAction = z.infer<typeof TriedAction>;
 
@@ -261,7 +262,13 @@ export const GapVerdict = z.object({
 });
 export type GapVerdict = z.infer<typeof GapVerdict>;
 
-export const FailureNote = z.object({ code: z.string(), message: z.string(), retriable: z.boolean() });
+export const FailureNote = z.object({
+  code: z.string(),
+  message: z.string(),
+  retriable: z.boolean(),
+  retryAfterMs: z.number().nonnegative().optional().describe('milliseconds to wait from this failure on, if that is known'),
+  unsent: z.literal(true).optional().describe('the call was certainly not made; absent if that is not known'),
+});
 export type FailureNote = z.infer<typeof FailureNote>;
 
 /** Name of a webhook that the operator configured. */

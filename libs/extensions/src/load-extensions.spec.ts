@@ -10,7 +10,7 @@ import { isOfExtension } from './outlive.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'conclave-extension-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-const loadExtensions = (extensions: string[], limitMs?: number): Promise<void> => load({ extensions, extension_timeout_s: 0 }, limitMs);
+const loadExtensions = (extensions: string[], limitMs?: number) => load({ extensions, extension_timeout_s: 0, task_classes: {} }, limitMs);
 let n = 0;
 const file = (code: string): string => {
   const path = join(folder, `extension-${(n += 1)}.mjs`);
@@ -26,7 +26,8 @@ describe('an extension', () => {
   it('adds strategies and capabilities, once', async () => {
     const paths = [file(strategy('own-loop')), file(capability('own_source'))];
     await loadExtensions(paths);
-    await loadExtensions(paths);
+    const brought = await loadExtensions(paths);
+    expect(brought.map(({ kind, name }) => `${kind} ${name}`)).toEqual(['strategy own-loop', 'capability own_source']);
     expect(knownStrategy('own-loop')).toMatchObject({ id: 'own-loop', commands: ['cancel', 'pause', 'resume', 'steer', 'add_context'] });
     expect(capabilityOf('own_source')).toMatchObject({ taskClass: 'evidence', forPlanner: 'x' });
   });
@@ -55,6 +56,13 @@ describe('an extension', () => {
       );
   });
 
+  it('may name a class of workers that is configured, or whose capability is moved to another', async () => {
+    const own = (name: string) => file(capability(name, "forPlanner: 'x', taskClass: 'own', perform: async () => ({ facts: [] })"));
+    await load({ extensions: [own('of_own')], extension_timeout_s: 0, task_classes: { own: { capabilities: [] } } });
+    await load({ extensions: [own('of_gpu')], extension_timeout_s: 0, task_classes: { gpu: { capabilities: ['of_gpu'] } } });
+    expect(['of_own', 'of_gpu'].map((name) => capabilityOf(name)?.taskClass)).toEqual(['own', 'own']);
+  });
+
   it('that never finishes loading is refused, so that the start does not hang without a message', async () => {
     const path = file('export default () => new Promise(() => {});');
     await expect(loadExtensions([path], 20)).rejects.toThrow('it was not loaded within 0.02 s');
@@ -65,7 +73,7 @@ describe('an extension', () => {
       `export default (kit) => ({ capabilities: [kit.capability({ name: 'spinning_source', forPlanner: 'x', perform: async () => ({ facts: [] }),
         args: kit.z.object({}).refine(() => { for (;;); }) })] });`,
     );
-    await load({ extensions: [path], extension_timeout_s: 0.05 });
+    await load({ extensions: [path], extension_timeout_s: 0.05, task_classes: {} });
     const task = { id: 't1', args: {} } as unknown as PlannedTask;
     expect(capabilityOf('spinning_source')!.faults!(task, {} as Template)).toEqual([
       expect.stringContaining('Arguments of task "t1": the schema of "spinning_source" failed: It did not return in time'),
@@ -128,6 +136,22 @@ describe('an extension', () => {
       () => file(capability('idle', 'perform: async () => ({ facts: [] })')),
       '`forPlanner`',
     ],
+    [
+      'with a capability of workers that are not configured',
+      () => file(capability('far_away', "forPlanner: 'x', taskClass: 'gpu', perform: async () => ({ facts: [] })")),
+      'the class "gpu", which is not configured: add `task_classes: { gpu: { capabilities: [far_away] } }`',
+    ],
+    [
+      'with a capability that takes a text for arguments',
+      () => file(capability('worded', "forPlanner: 'x', args: kit.z.string(), perform: async () => ({ facts: [] })")),
+      'has `args` that are not a schema of `z` for objects',
+    ],
+    [
+      'with a capability of several lines',
+      () => file(capability('talkative', "forPlanner: 'a\\nb', perform: async () => ({ facts: [] })")),
+      'has more than one line in `forPlanner`',
+    ],
+    ['that throws no Error', () => file('throw { code: 7 };'), 'it threw {"code":7}'],
     ['with a capability without perform', () => file(capability('idle', "forPlanner: 'x'")), 'has no function `perform`'],
   ])('%s is refused with its path', async (_what, path, words) => {
     const at = path();

@@ -3,8 +3,18 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { Failure, type Configuration } from '@conclave/contracts';
-import { addCapability, addStrategy, callExtensionsBy, describedIn, kindMade, saying, type Made } from '@conclave/strategies';
+import { Failure, shippedClasses, type Configuration } from '@conclave/contracts';
+import {
+  addCapability,
+  addStrategy,
+  broughtByExtensions,
+  callExtensionsBy,
+  describedIn,
+  kindMade,
+  saying,
+  type ExtensionCapability,
+  type Made,
+} from '@conclave/strategies';
 import type * as zod from 'zod';
 import { extensionKit, type Extension, type ExtensionKit } from './extension-kit.js';
 import { interrupting } from './interrupting.js';
@@ -22,17 +32,20 @@ const patience = 3;
 const packageOfSchemas: string = 'zod';
 const kit = async (): Promise<ExtensionKit> => extensionKit((await import(packageOfSchemas)) as typeof zod);
 
-/** Absolute paths of modules, and the seconds after which a function of one that does not return is stopped. */
-export type ExtensionSettings = Pick<Configuration, 'extensions' | 'extension_timeout_s'>;
+/** Absolute paths of modules, the seconds after which a function of one that does not return is stopped, and the classes of workers. */
+export type ExtensionSettings = Pick<Configuration, 'extensions' | 'extension_timeout_s' | 'task_classes'>;
 
 /**
- * Loads modules and registers their contents, each module once. Throws Failure CONFIGURATION_INVALID, with the path, if one cannot be
- * loaded or exports something invalid.
+ * Loads modules and registers their contents, each module once. Returns everything that extensions brought to this process. Throws Failure
+ * CONFIGURATION_INVALID, with the path, if one cannot be loaded or exports something invalid.
  */
-export async function loadExtensions(settings: ExtensionSettings, limitMs = longestLoadMs): Promise<void> {
+export async function loadExtensions(
+  settings: ExtensionSettings,
+  limitMs = longestLoadMs,
+): Promise<ReturnType<typeof broughtByExtensions>> {
   const { extension_timeout_s: timeoutS } = settings;
   const paths = settings.extensions.filter((path) => !loaded.has(path));
-  if (paths.length === 0) return;
+  if (paths.length === 0) return broughtByExtensions();
   let wait: Awaiting = (_what, work) => work();
   if (timeoutS > 0) {
     wait = endingStandstill(patience * timeoutS * 1_000);
@@ -42,6 +55,8 @@ export async function loadExtensions(settings: ExtensionSettings, limitMs = long
     if (loaded.has(path)) continue;
     const { strategies = [], capabilities = [] } = await wait({ name: 'the loading', module: path }, () => extensionOf(path, limitMs));
     const version = createHash('sha256').update(readFileSync(path)).digest('hex').slice(0, 16);
+    const fault = capabilities.map(({ declaration }) => classFault(declaration, settings)).find((sentence) => sentence !== null);
+    if (fault) throw refused(path, new Error(fault));
     try {
       for (const one of strategies) addStrategy({ ...one, version });
       for (const { declaration, ...one } of capabilities) addCapability({ ...one, declaration: { ...declaration, version } });
@@ -51,6 +66,7 @@ export async function loadExtensions(settings: ExtensionSettings, limitMs = long
     outlive(path);
     loaded.add(path);
   }
+  return broughtByExtensions();
 }
 
 async function extensionOf(path: string, limitMs: number): Promise<Extension> {
@@ -89,6 +105,15 @@ function unmadeFault(kind: Made, list: string, given: readonly unknown[] = []): 
   const other = kindMade(given[index]);
   if (other) return `\`${list}[${index}]\` is a ${other}; put it into the other list`;
   return `\`${list}[${index}]\` was not made by the kit: make it with \`${kind}({ … })\`, and return what that returns unchanged`;
+}
+
+/** What is wrong with the class of a capability, else null. A class that is not configured has no topic: what is sent to it waits for ever. */
+function classFault({ name, taskClass }: ExtensionCapability['declaration'], { task_classes: classes }: ExtensionSettings): string | null {
+  const known = [...shippedClasses, ...Object.keys(classes)];
+  if (known.includes(taskClass)) return null;
+  const isMoved = Object.values(classes).some(({ capabilities }) => capabilities.includes(name));
+  if (isMoved) return null;
+  return `the capability "${name}" is served by workers of the class "${taskClass}", which is not configured: add \`task_classes: { ${taskClass}: { capabilities: [${name}] } }\`, and start experts whose WORKER_CLASSES contain it; or use one of: ${known.join(', ')}`;
 }
 
 /** Newer versions of Node.js strip the types of TypeScript by themselves. */

@@ -23,6 +23,11 @@ function take(error: Error): void {
   if (!isOfExtension(error)) {
     if ((process as NodeJS.EventEmitter).emit('uncaughtException', error, 'uncaughtException')) return;
     console.error(error);
+    // Node.js reports the failure of a promise without the place if no Error was thrown.
+    if ((error as NodeJS.ErrnoException).code === 'ERR_UNHANDLED_REJECTION')
+      console.error(
+        'If an extension started this without awaiting it: await or catch it there, and throw Errors, which name their module.',
+      );
     process.exit(1);
   }
   const at = error.stack?.split('\n').find((line) => places.some((place) => line.includes(place)));

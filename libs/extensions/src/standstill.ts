@@ -53,7 +53,9 @@ export function endingStandstill(limitMs: number): Awaiting {
   let beating: NodeJS.Timeout | undefined;
   const show = (): void => {
     // Encoded apart: an encoder does not write into shared memory.
-    const bytes = new TextEncoder().encode([...underWay].map((line) => line.split('\n')[0]).join('; ')).subarray(0, textBytes);
+    const bytes = new TextEncoder()
+      .encode([...new Set([...underWay].map((line) => line.split('\n')[0]))].join('; '))
+      .subarray(0, textBytes);
     Atomics.store(cells, length, 0);
     text.set(bytes);
     Atomics.add(cells, beats, 1);

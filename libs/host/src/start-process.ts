@@ -16,6 +16,7 @@ import {
   retryWhileStarting,
   serve,
   type Loaded,
+  type LoadedExtension,
   type Observers,
   type OpenProbe,
   type ProcessIdentity,
@@ -44,8 +45,8 @@ export interface ProcessOptions {
   readonly categories?: readonly string[];
   /** Checks the configuration before anything is opened; a thrown error ends the process. */
   readonly check?: (loaded: Loaded) => void;
-  /** Loads the modules configured as extensions; called only if there are any. */
-  readonly extend?: (configuration: Loaded['configuration']) => Promise<void>;
+  /** Loads the modules configured as extensions, and returns what they brought; called only if there are any. */
+  readonly extend?: (configuration: Loaded['configuration']) => Promise<readonly LoadedExtension[]>;
   /** The service's module on the log; absent if the service consumes nothing. */
   readonly module?: (loaded: Loaded) => ServeOptions['module'];
   /**
@@ -96,12 +97,13 @@ async function startProcess(options: ProcessOptions): Promise<void> {
     secretsOf: service,
     ...(categories ? { categories } : {}),
   });
-  if (loaded.configuration.extensions.length > 0) await options.extend?.(loaded.configuration);
+  const extensions = loaded.configuration.extensions.length > 0 ? ((await options.extend?.(loaded.configuration)) ?? []) : [];
   options.check?.(loaded);
   const identity: ProcessIdentity = { id: newProcessId(service), classes: options.classes?.(loaded) ?? [] };
   const watched = openObservers({ environment: loaded.environment, processId: identity.id, service, openProbe: options.openProbe });
   const { logger, readiness, metrics } = watched;
   logNodeWarnings(logger);
+  if (extensions.length > 0) logger.info('Extensions were loaded.', { extensions });
   const shutdown = openShutdown(logger);
   const tracer = await openTracer(loaded, service, logger);
   if (tracer) shutdown.add('traces', () => tracer.close());
@@ -114,7 +116,7 @@ async function startProcess(options: ProcessOptions): Promise<void> {
   readiness.add('start', () => (started ? null : problem));
   const { ADMIN_PORT, ADMIN_HOST } = loaded.environment;
   if (ADMIN_PORT !== undefined) {
-    const admin = await openAdminServer({ host: ADMIN_HOST, port: ADMIN_PORT, readiness, metrics });
+    const admin = await openAdminServer({ host: ADMIN_HOST, port: ADMIN_PORT, readiness, metrics, extensions });
     shutdown.add('admin server', () => admin.close());
     logger.info('The admin port answers.', { port: admin.port });
   }

@@ -93,8 +93,15 @@ const announced = (runId: string, epoch: number, moves: readonly Move[]) =>
 
 /** `by`: the function that returned the moves. */
 function apply(turning: Turning, by: string, moves: readonly Move[]): void {
+  if (moves.length > 0) turning.moved += 1;
+  const last = moves.at(-1)?.do;
+  if (by === 'next' && turning.run.ending && last !== 'say' && last !== undefined && lastMoves.has(last))
+    throw turning.fault(
+      by,
+      `the run is ending (\`run.ending\` is set), and the move "${last}" is only for a run that goes on: return "say".`,
+    );
   // What a strategy notes and cancels for a plan is not true of a run that cannot afford one.
-  if (moves.at(-1)?.do === 'plan' && !affordsPlan(turning)) return withoutPlan(turning, 'budget', null);
+  if (last === 'plan' && !affordsPlan(turning)) return withoutPlan(turning, 'budget', null);
   moves.forEach((move, index) => {
     if (lastMoves.has(move.do) && index < moves.length - 1)
       throw turning.fault(by, `the move "${move.do}" has to be the last one of its list.`);
@@ -114,8 +121,10 @@ function make(turning: Turning, by: string, move: Move): void {
         ...(move.composes ? { composes: true } : {}),
       });
     case 'accept':
+      checkRefs(turning, by, move.do, [move.task, ...move.instead]);
       return turning.put({ kind: 'TaskAccepted', ref: move.task, instead: [...move.instead] });
     case 'cancel':
+      if (Array.isArray(move.what)) checkRefs(turning, by, move.do, move.what as readonly string[]);
       return cancelOpen(turning, move.what, 'The strategy no longer needs it.');
     case 'note':
       return note(turning, move);
@@ -147,6 +156,15 @@ function make(turning: Turning, by: string, move: Move): void {
 }
 
 const replaced = 'Another plan takes its place.';
+
+function checkRefs(turning: Turning, by: string, move: string, refs: readonly string[]): void {
+  const { runId, epoch, tasks } = turning.run;
+  const unknown = refs.find((ref) => !Object.hasOwn(tasks, ref));
+  if (unknown === undefined) return;
+  const meant = taskId(runId, epoch, unknown);
+  const hint = Object.hasOwn(tasks, meant) ? `write its ref "${meant}"` : 'it needs the ref of a task of the run, as `tasksOf` lists them';
+  throw turning.fault(by, `the move "${move}" names the task "${unknown}", which does not exist: ${hint}.`);
+}
 
 function note(turning: Turning, { data, code, stage, text, taskId, detail }: Extract<Move, { do: 'note' }>): void {
   const said = code

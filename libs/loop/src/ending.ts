@@ -1,5 +1,5 @@
 import { type CachedAnswer, type Draft, type Ending, type FailureNote, noUsage } from '@conclave/contracts';
-import { lacksPlan, readBudget, readWallTime } from './budget.js';
+import { allowanceFor, lacksPlan, mostUsedBudget, readBudget, readWallTime } from './budget.js';
 import type { Turning } from './turning.js';
 import { budgetSentence } from './table.js';
 import { viewOf } from './view.js';
@@ -113,9 +113,9 @@ export function closeRound(turning: Turning, failed?: boolean): void {
 
 /**
  * Ends the run by its budget: at 85 % of the wall time it begins the answer, at 100 % of any budget it ends the run with what was found.
- * Returns true if it did either.
+ * Returns true if it did either. A run whose strategy goes in circles ends as soon as its tasks get no more calls.
  */
-export function endsByBudget(turning: Turning): boolean {
+export function endsByBudget(turning: Turning, goesInCircles = false): boolean {
   const { run, now } = turning;
   const budget = readBudget(run, now);
   const isSpent = budget.level === 'spent';
@@ -124,9 +124,10 @@ export function endsByBudget(turning: Turning): boolean {
     sayLast(turning, run.ending.reasonCode === `budget_${budget.name}` ? undefined : budgetSentence(budget));
     return true;
   }
-  // Read by itself: the reserve of another budget, which does not end the run, must not hide it.
-  const over = isSpent ? budget : readWallTime(run, now);
-  if (over.level !== 'spent' && over.level !== 'reserve') return false;
+  const isUsedUp = goesInCircles && allowanceFor(run, 1, { calls: 1, tokens: 1 }, false).calls === 0;
+  // The wall time is read by itself: the reserve of another budget, which does not end the run, must not hide it.
+  const over = isSpent ? budget : isUsedUp ? mostUsedBudget(run, now) : readWallTime(run, now);
+  if (over.level !== 'spent' && over.level !== 'reserve' && !isUsedUp) return false;
   closeRound(turning);
   const reason = `${budgetSentence(over)}${lacksPlan(run) ? ' The budget left no model call for a plan.' : ''}`;
   decideEnd(turning, { outcome: 'limit_reached', rule: 'D2', reason, reasonCode: `budget_${over.name}` }, isSpent);

@@ -16,7 +16,7 @@ import { bareStart, begun } from './begun.js';
 import { readBudget } from './budget.js';
 import { awaitClientTools } from './waiting.js';
 import { endCancelled, takeCommand } from './commands.js';
-import { endByClock, endFromCache, fail, giveUpPlan } from './ending.js';
+import { endByClock, endFromCache, endsByBudget, fail, giveUpPlan } from './ending.js';
 import { addFacts, saidBy } from './memory.js';
 import { statusOf, type RunState } from './state.js';
 import { completed } from './stored-state.js';
@@ -56,8 +56,8 @@ export interface StepResult {
   readonly unusable?: unknown;
 }
 
-/** Passes of one step after which the strategy counts as looping. */
-const mostPasses = 200;
+/** Lists of moves in one step after which the strategy counts as looping. */
+const mostMoveLists = 200;
 
 /**
  * One step of a run: applies the input, then everything that follows from the state. Pure; `at` is the store's clock. Returns null if
@@ -185,10 +185,16 @@ function endFaulty(turning: Turning, input: EngineInput, begins: PlanRequested |
 
 /** Advances until nothing follows from the state. */
 function settle(turning: Turning): void {
-  for (let pass = 1; turning.run.endedAt === null && advance(turning); pass += 1) {
-    if (pass < mostPasses) continue;
+  // Only moves count: what the engine does by itself, such as dropping hundreds of tasks that a budget has no calls for, comes to an end.
+  let most = turning.moved + mostMoveLists;
+  while (turning.run.endedAt === null && advance(turning)) {
+    if (turning.moved < most) continue;
+    if (turning.run.ending === null && endsByBudget(turning, true)) {
+      most = turning.moved + mostMoveLists;
+      continue;
+    }
     const last = factSentence(turning.facts.at(-1)!);
-    const reason = `The strategy ${turning.run.strategy} goes in circles: ${mostPasses} times in a row it found something to do, and nothing was open or awaited. Its last fact: ${last}`;
+    const reason = `The strategy ${turning.run.strategy} goes in circles: ${mostMoveLists} times in a row it found something to do, and nothing was open or awaited. Its last fact: ${last}`;
     fail(turning, reason, 'strategy_loops', { code: 'RUN_FAILED', message: reason, retriable: false });
   }
 }

@@ -59,13 +59,13 @@ export const actionKey = ({ capability, argument, exact }: Action): string =>
 
 /**
  * Compares an action with those tried: `known` succeeded before (answer it from the ledger), `retry` failed once (allowed once more),
- * `once` failed but may have had side effects, `exhausted` failed twice, `near` is a tried action in other words.
+ * `once` was made and failed but may have had side effects, `exhausted` failed twice, `near` is a tried action in other words.
  */
 export function repeatOf(tried: readonly TriedAction[], action: Action): Repeat {
   const key = actionKey(action);
   const same = tried.filter((other) => actionKey(other) === key);
   if (same.some(({ outcome }) => outcome === 'facts' || outcome === 'empty')) return 'known';
-  if (same.length > 0 && action.once) return 'once';
+  if (action.once && same.some(({ unsent }) => !unsent)) return 'once';
   if (same.length > 1) return 'exhausted';
   if (same.length === 1) return 'retry';
   const close = tried.some(

@@ -10,6 +10,8 @@ export class Turning {
   readonly facts: RunFact[] = [];
   readonly outputs: Event[] = [];
   readonly cancels: string[] = [];
+  /** How often the strategy has returned moves. */
+  moved = 0;
   /** Inputs of the tasks that this step opened, by id. */
   readonly inputs = new Map<string, TaskInputDraft>();
 

@@ -11,7 +11,7 @@ export { openMetrics, type Metrics } from './metrics/metrics.js';
 export { measureCall, observeEvents } from './metrics/observe-events.js';
 export type { Observers, Ports } from './ports-module.js';
 export { endedReads, type EndedReads, ForgottenRuns, forgetsAtEnd, keptRecords } from './process/ended-reads.js';
-export { openAdminServer, type AdminServer } from './process/admin-server.js';
+export { openAdminServer, type AdminServer, type LoadedExtension } from './process/admin-server.js';
 export { outliveReaders } from './process/closed-output.js';
 export {
   noProbe,

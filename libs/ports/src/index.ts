@@ -14,7 +14,7 @@ export type { DocumentReader, DocumentToRead, ReadDocument } from './documents/d
 export { MemoryDocuments } from './documents/memory-documents.js';
 export { type Clock, systemClock } from './event-log/clock.js';
 export { DeadLetters, type LetterDecision, type LetterFilter } from './event-log/dead-letters.js';
-export { SuspectTurns } from './event-log/suspect-turns.js';
+export { SuspectTurns, suspectsHeldMs } from './event-log/suspect-turns.js';
 export { DeliveryPool, type DeliveryPoolOptions, type PoolChange } from './event-log/delivery-pool.js';
 export {
   type Consumption,
@@ -314,6 +314,8 @@ export {
   longestToolDescription,
   type ToolDescription,
   type ToolReply,
+  mayHaveRun,
+  notCalled,
   type ToolServers,
   type ToolServerStatus,
 } from './tools/tools.js';

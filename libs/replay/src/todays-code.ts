@@ -50,6 +50,7 @@ const unused = <T extends object>(what: string, used: Partial<T> = {}): T =>
 const plannerView = (state: SeenState) => ({
   ...stateView(state),
   scores: unused<StateStore['scores']>('score'),
+  caches: unused<StateStore['caches']>('cache'),
 });
 const uncounted = { count: () => undefined };
 /** Keeps nothing, and knows only what the cache said to the recorded task. */
@@ -109,6 +110,8 @@ export const todaysCode = {
   stateHash,
   /** `search` is the kind of search of the recorded process; null if it had none. */
   plan(event: PlanRequested | GapDetected, calls: RecordedCalls, state: SeenState, search: Search['kind'] | null): Promise<HandlerOutcome> {
+    // A planner would wait for a process that has the strategy.
+    if (event.type === 'PlanRequested') strategyOf((event as PlanRequested).data.template.strategy);
     // A recorded look-up proves that there was something to search; its result is recorded.
     const looked = calls.has('lookup');
     const handler = new PlannerHandler(

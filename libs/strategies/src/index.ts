@@ -1,6 +1,6 @@
 export { QuestionClass, readClass } from './adaptive/question-class.js';
 export { type Ask, anyRoom, type TextFilter } from './asks/ask.js';
-export type { AnyQuestion, AskedJudge, AskingStrategy, PlanAsked, PlanSaid } from './asks/asked-judge.js';
+export type { AnyQuestion, AskedJudge, AskingStrategy, PlanAsked, PlanSaid, TakenValue } from './asks/asked-judge.js';
 export { criticAsk } from './asks/critic.js';
 export { gapAsk } from './asks/gap.js';
 export { hintsAsk } from './asks/hints.js';
@@ -20,6 +20,7 @@ export {
   keptMs,
   layerTag,
   nearestDistance,
+  clientTag,
   runTag,
   semanticKey,
 } from './learning/kept.js';
@@ -41,6 +42,8 @@ export { expertPrompts } from './prompts/expert-categories.js';
 export { expertPrompt } from './prompts/expert-prompt.js';
 export { earlierQuestions, searchTextOf } from './prompts/follow-up.js';
 export { callText } from './prompts/call-text.js';
+export { excerptOf } from './prompts/excerpt.js';
+export { wholeResultKey, wholeResultMs } from './learning/whole-results.js';
 export { asData, bounded, dataRule, filteredMemory, languageLine, oneLine, type PromptMessage, sections } from './prompts/quoting.js';
 export { userInputsText, withUserInputs } from './prompts/user-inputs.js';
 export { promptFaults, type ShippedPrompt, shippedPrompts } from './prompts/shipped.js';
@@ -53,9 +56,9 @@ export { describeCapability, type ExtensionCapability, type CapabilityResult, ty
 export { describePlanAsk, describeQuestion } from './extension/describe-question.js';
 export { describeStrategy, writer } from './extension/describe-strategy.js';
 export { kindMade, type Made } from './extension/made.js';
-export { addStrategy, broughtByExtensions, commandsOf, knownStrategy, strategies, strategyOf } from './registry.js';
+export { addStrategy, broughtByExtensions, commandsOf, knownStrategy, strategies, StrategyMissing, strategyOf } from './registry.js';
 export { readExpert } from './replies/expert-reply.js';
-export { jsonIn } from './replies/json-reply.js';
+export { isJsonAlone, jsonIn } from './replies/json-reply.js';
 export { QuoteFilter, withoutMarks } from './replies/quoting-marks.js';
 export { unsupported, unsupportedNote } from './replies/support.js';
 export { isAbout, mayBearOn, namesTitle } from './research/about.js';

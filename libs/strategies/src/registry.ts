@@ -44,12 +44,22 @@ export const broughtByExtensions = (): readonly {
 /** Returns undefined for an unknown strategy. */
 export const knownStrategy = (id: string): AskingStrategy | undefined => strategies().find((strategy) => strategy.id === id);
 
-/** Throws CONFIGURATION_INVALID for an unknown strategy. */
+/** This process does not have a strategy: its name is wrong, or the module that provides it was not loaded here. */
+export class StrategyMissing extends Failure {
+  constructor(readonly strategy: string) {
+    const names = strategies().map(({ id }) => id);
+    super(
+      'CONFIGURATION_INVALID',
+      `There is no strategy "${strategy}". If an extension provides it, name its module under \`extensions\` in the configuration of every process, and restart them; else use one of: ${names.join(', ')}.`,
+    );
+  }
+}
+
+/** Throws StrategyMissing for an unknown strategy. */
 export function strategyOf(id: string): AskingStrategy {
   const found = knownStrategy(id);
   if (found) return found;
-  const names = strategies().map((strategy) => strategy.id);
-  throw new Failure('CONFIGURATION_INVALID', `There is no strategy "${id}"; use one of: ${names.join(', ')}.`);
+  throw new StrategyMissing(id);
 }
 
 /** Commands that runs of a strategy accept; for an unknown strategy only `cancel`. */

@@ -353,6 +353,41 @@ describe('an answer', () => {
     ]);
   });
 
+  it('loses nothing that a model writes in Markdown or beside it, and can be copied, its code too', async () => {
+    const code = 'const kept: Array<string> = [];';
+    const text = [
+      'Of `Map<string>` and Set<string> it is said that they last[^1]; see [the page][p].',
+      '| part | says |\n|---|---|\n| first<br>second | so [1] |',
+      `\`\`\`ts\n${code}\n\`\`\``,
+      '- one\n- [ ] open',
+      '---',
+      '<details>\n<summary>More</summary>\nIt lies within.\n</details>',
+      '[p]: https://example.org/page',
+      '[^1]: Said in passing.',
+    ].join('\n\n');
+    const s = script('What is lost of the founder?')
+      .plan([research('r1', 'Northlight Clock Company founder')])
+      .complete()
+      .answer([text]);
+    await open();
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await askInPage(page, s.question);
+    await page.locator('.why').waitFor();
+    const markdown = page.locator('.markdown');
+    await markdown.locator('table .citation').waitFor();
+    const shown = await markdown.innerText();
+    for (const words of ['Set<string>', 'Said in passing.', 'It lies within.', 'first\nsecond']) expect(shown).toContain(words);
+    expect(await markdown.getByRole('link', { name: 'the page' }).getAttribute('href')).toBe('https://example.org/page');
+    const widths = await markdown.evaluate((element) => [element.clientWidth, element.querySelector('hr')!.clientWidth]);
+    expect(widths[1]).toBe(widths[0]);
+    expect(await markdown.locator('li', { hasText: 'one' }).evaluate((item) => getComputedStyle(item).listStyleType)).toBe('disc');
+    const copied = (): Promise<string> => page.evaluate(() => navigator.clipboard.readText());
+    await page.getByRole('button', { name: 'Copy the code' }).click();
+    await shows('the code on the clipboard', copied, (now) => now.trim() === code);
+    await page.getByRole('button', { name: 'Copy the answer' }).click();
+    await shows('the answer on the clipboard', copied, (now) => now.includes('[^1]: Said in passing.'));
+  });
+
   it('from a cache names the cache, its age and the run that it came from', async () => {
     const s = script('What is kept?')
       .plan([expert('x1', 'Keep.')], { times: Infinity })
@@ -408,8 +443,39 @@ describe('an answer', () => {
     await page.getByText('In 1911.').waitFor();
     expect(JSON.stringify(next.calls('planner')[0]!.messages)).toContain('It is Ada Quill.');
     expect(await page.locator('.turn').count()).toBe(2);
+    const top = await page
+      .locator('.turn')
+      .last()
+      .evaluate((turn) => Math.round(turn.getBoundingClientRect().top));
+    expect(top).toBeGreaterThanOrEqual(0);
+    expect(top).toBeLessThan(40);
     await page.reload();
     await page.getByText('In 1911.').waitFor();
+  });
+});
+
+describe('a question', () => {
+  it('that is refused stays in its field', async () => {
+    await open({ expected: /400/ });
+    const long = 'Why is it so? '.repeat(12_000).trim();
+    await page.getByLabel('Your question').fill(long);
+    await page.getByRole('button', { name: 'Ask', exact: true }).click();
+    await page.getByText('The question is longer than this template can ask its models.').waitFor();
+    expect(await page.getByLabel('Your question').inputValue()).toBe(long);
+  });
+
+  it('that is long scrolls in a box of its own, with its lines, so that the answer is in sight', async () => {
+    const s = script('What do these lines say?')
+      .plan([expert('x1', 'Read.')])
+      .expert('Read.')
+      .complete()
+      .answer(['They say little.']);
+    await open();
+    await askInPage(page, `${s.question}\n${'A line.\n'.repeat(300)}`);
+    await page.locator('.why').waitFor();
+    expect(await page.getByText('They say little.').evaluate((answer) => answer.getBoundingClientRect().bottom < innerHeight)).toBe(true);
+    const box = page.getByRole('region', { name: 'Question' });
+    expect(await box.evaluate((element) => element.scrollHeight > 300 * 10)).toBe(true);
   });
 });
 

@@ -79,8 +79,10 @@ describe('if keys are required', () => {
   beforeAll(async () => {
     system = await System.start({
       mode: 'embedded',
-      configuration: { keys: { reader: { key_env: 'READER_KEY', tenant: 'a' } } },
-      env: { READER_KEY: 'sk-reader-of-the-console-7a1' },
+      configuration: {
+        keys: { reader: { key_env: 'READER_KEY', tenant: 'a' }, ann: { key_env: 'AUDITOR_KEY', tenant: 'a', role: 'auditor' } },
+      },
+      env: { READER_KEY: 'sk-reader-of-the-console-7a1', AUDITOR_KEY: 'sk-auditor-of-the-console-7a1' },
     });
   });
   afterAll(() => system?.stop());
@@ -102,6 +104,48 @@ describe('if keys are required', () => {
     await page.getByText('user of a').waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('API key').waitFor();
+  });
+
+  it('a page for admins says so to others, once, and asks the gateway for nothing', async () => {
+    visit = await browser.open(`${system.url()}/`, { expected });
+    const { page } = visit;
+    await page.getByLabel('API key').fill('sk-reader-of-the-console-7a1');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    for (const title of ['Caches', 'Settings', 'Health']) {
+      await page.goto(`${system.url()}/console/${title.toLowerCase()}`);
+      await page.getByRole('heading', { name: title, level: 1 }).waitFor();
+      await page.getByText('This page is only for admins, and reader is signed in as user.').waitFor();
+      expect(await page.getByRole('alert').count()).toBe(0);
+    }
+    await page.getByRole('button', { name: 'Sign in with another key' }).click();
+    await page.getByLabel('API key').waitFor();
+  });
+
+  it('an auditor is shown runs and documents, and nothing that its key would be refused for', async () => {
+    const headers = { authorization: 'Bearer sk-reader-of-the-console-7a1', 'content-type': 'application/json' };
+    const made = async (path: string, body: object): Promise<{ readonly id: string }> => {
+      const response = await fetch(`${system.url()}/v1/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+      expect(response.ok).toBe(true);
+      return (await response.json()) as { id: string };
+    };
+    await made('collections', { name: 'manuals', description: 'Manuals of our clocks.' });
+    const { id } = await made('runs', { model: 'conclave', input: 'Hello' });
+    visit = await browser.open(`${system.url()}/`, { expected });
+    const { page } = visit;
+    await page.getByLabel('API key').fill('sk-auditor-of-the-console-7a1');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('This page is not for auditors, who may read but not ask, and ann is signed in as auditor.').waitFor();
+    expect(await page.getByRole('navigation').getByRole('link', { name: 'Chat' }).count()).toBe(0);
+    await page.goto(`${system.url()}/console/chat/${id}`);
+    await page.waitForURL(`${system.url()}/console/runs/${id}`);
+    await page.getByRole('heading', { name: 'Compare' }).waitFor();
+    expect(await page.getByRole('link', { name: 'Open in the chat' }).count()).toBe(0);
+    await page.goto(`${system.url()}/console/knowledge`);
+    await page.getByRole('radio', { name: 'Collections' }).check();
+    await page.getByRole('heading', { name: 'manuals' }).waitFor();
+    expect(await page.getByRole('button', { name: /Remove|Create/ }).count()).toBe(0);
+    expect(await page.locator('input[type=file]').count()).toBe(0);
   });
 
   it('an admin signs in with the key of the operator', async () => {

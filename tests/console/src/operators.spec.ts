@@ -174,8 +174,9 @@ describe('Dead letters', () => {
     const dry = row.getByRole('region', { name: /Dry run/ });
     await dry.getByText('run.completed').waitFor();
     expect(await dry.textContent()).toMatch(/only for the group learning.*Id.*run_.*unchanged/s);
-    await row.getByRole('button', { name: /Re-drive/ }).click();
+    await row.getByRole('button', { name: /Re-drive/ }).press('Enter');
     await row.getByText('re-driven -> succeeded').waitFor({ timeout: 30_000 });
+    expect(await page.locator('.health-letter:focus').innerText()).toContain('re-driven -> succeeded');
     expect(await rows.nth(1).textContent()).toContain('open');
   });
 
@@ -187,6 +188,15 @@ describe('Dead letters', () => {
         .click();
       await shown.getByRole('region', { name: /Dry run/ }).scrollIntoViewIfNeeded();
     }));
+});
+
+it('a page that is open when the session of its admin ends says who may see it', async () => {
+  await open('/console/health', { expected: /status of 403/ });
+  await page.getByRole('heading', { name: 'Dead letters' }).waitFor();
+  await visit.context.clearCookies();
+  await page.getByText('This page is only for admins').waitFor();
+  await page.getByRole('button', { name: 'Sign in with another key' }).waitFor();
+  expect(await page.getByRole('alert').count()).toBe(0);
 });
 
 describe('the page about knowledge', () => {
@@ -239,6 +249,55 @@ describe('the page about knowledge', () => {
     await page.getByText('built by Marta Oakes').waitFor();
     await picture(page, 'knowledge-collections-1280');
     expect(await axeFindings(page)).toEqual([]);
+  });
+
+  it('adds every file that can be added, names the others, and keeps the keyboard where it is', async () => {
+    await open('/console/knowledge', { expected: /status of 400/ });
+    await page.getByRole('radio', { name: 'Collections' }).check();
+    await page.getByLabel('New collection').fill('mills');
+    await page.getByLabel('What its documents are about').fill('Mills');
+    await page.getByRole('button', { name: 'Create' }).click();
+    const field = page.getByLabel(/Add documents/);
+    await page.getByRole('heading', { name: 'mills' }).waitFor();
+    const file = (name: string, text: string) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(text) });
+    await field.focus();
+    await field.setInputFiles([file('empty.txt', ''), file('north 🙂.txt', 'The northern mill.'), file('south.txt', 'The southern mill.')]);
+    const refused = page.getByRole('alert');
+    await refused.getByText('Not added: 1 of 3 documents.').waitFor();
+    expect(await refused.getByRole('listitem').allInnerTexts()).toEqual([expect.stringMatching(/^empty\.txt: .*is empty/)]);
+    const rows = page.locator('tbody tr');
+    await until('both documents', async () => (await rows.count()) === 2);
+    // An empty field reports the same file when it is chosen again.
+    expect(await field.inputValue()).toBe('');
+    const focused = (): Promise<string> => page.evaluate(() => document.activeElement?.textContent ?? '');
+    await until('the focus on the field again', () => field.evaluate((element) => element === document.activeElement));
+    const names = await rows.locator('td:first-child').allInnerTexts();
+    await rows.first().getByRole('button').focus();
+    await page.keyboard.press('Enter');
+    await until('one document', async () => (await rows.count()) === 1);
+    expect(await focused()).toContain(names[1]);
+    await page.keyboard.press('Tab');
+    expect(await page.locator(':focus').getAttribute('aria-label')).toBe(`Remove ${names[1]}`);
+    await page.keyboard.press('Enter');
+    await page.getByText('It contains no documents yet.').waitFor();
+    expect(await focused()).toContain('mills');
+  });
+
+  it('lists the documents of every page of the API', async () => {
+    await open('/console/knowledge');
+    const document = (id: string): object => ({
+      ...{ object: 'document', id, name: `${id}.txt`, mime: 'text/plain', bytes: 1, status: 'ready', problem: null },
+      ...{ notices: [], metadata: {}, chunks: { done: 1, total: 1 }, createdAt: 0, updatedAt: 0 },
+    });
+    await page.route('**/v1/collections/*/documents?*', (route) => {
+      const isSecond = route.request().url().includes('after=first');
+      return route.fulfill({
+        json: { object: 'list', data: [document(isSecond ? 'second' : 'first')], nextAfter: isSecond ? null : 'first' },
+      });
+    });
+    await page.getByRole('radio', { name: 'Collections' }).check();
+    await page.getByRole('row', { name: /second\.txt/ }).waitFor();
+    expect(await page.locator('tbody tr').count()).toBe(2);
   });
 
   it('passes axe and fits at every width, in light and dark', () =>
@@ -345,13 +404,52 @@ describe('the page with settings', () => {
     await page.getByText('tokens per day 5000').waitFor();
     expect(await axeFindings(page)).toEqual([]);
     page.once('dialog', (dialog) => void dialog.accept());
-    await page.getByRole('button', { name: 'Revoke front end' }).click();
+    await page.getByRole('button', { name: 'Revoke front end' }).press('Enter');
     await page.getByText('revoked', { exact: true }).waitFor();
+    expect(await page.locator(':focus').innerText()).toContain('front end');
     for (const part of ['Usage', 'Skills']) {
       await page.getByRole('radio', { name: part }).check();
       await page.getByRole('heading', { name: part, level: 2 }).waitFor();
       expect([part, await axeFindings(page)]).toEqual([part, []]);
     }
+  });
+
+  it('issues no key without a limit for a limit of 0, and brings the new value of a rotated key into sight', async () => {
+    await open('/console/settings');
+    await page.getByRole('radio', { name: 'Keys and budgets' }).check();
+    const issue = async (name: string): Promise<void> => {
+      await page.getByLabel('Name', { exact: true }).fill(name);
+      await page.getByRole('button', { name: 'Issue' }).click();
+    };
+    const tokens = page.getByLabel('Tokens per day');
+    await tokens.pressSequentially('7');
+    await tokens.press('Backspace');
+    expect(await tokens.inputValue()).toBe('');
+    await tokens.pressSequentially('0');
+    const keys = page.locator('.settings-version');
+    const before = await keys.count();
+    await issue('nothing');
+    expect(await tokens.evaluate((field: HTMLInputElement) => field.validity.rangeUnderflow)).toBe(true);
+    await tokens.fill('1000');
+    await issue('k0');
+    await keys.filter({ hasText: 'tokens per day 1000' }).waitFor();
+    expect(await keys.count()).toBe(before + 1);
+    for (let n = 1; n < 16; n += 1) {
+      await issue(`k${n}`);
+      await keys.filter({ hasText: `k${n}` }).waitFor();
+    }
+    await page.getByRole('button', { name: 'Done' }).press('Enter');
+    await page.getByRole('button', { name: 'Rotate k0' }).press('Enter');
+    await page.getByText('The value of k0, shown only once.').waitFor();
+    const note = page.locator('.note:focus');
+    expect(await note.innerText()).toContain('still works for an hour');
+    const isInSight = await note.evaluate((element) => {
+      const { top, bottom } = element.getBoundingClientRect();
+      return top >= 0 && bottom <= innerHeight;
+    });
+    expect(isInSight).toBe(true);
+    await note.getByRole('button', { name: 'Copy the value of k0' }).waitFor();
+    expect(await axeFindings(page)).toEqual([]);
   });
 
   it('passes axe and fits at every width, in light and dark', () =>

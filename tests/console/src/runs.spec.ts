@@ -458,3 +458,17 @@ describe('two runs', () => {
     });
   });
 });
+
+// Last, because its run would be in the lists of the others.
+it('a question without spaces leaves the columns of the list in sight', async () => {
+  const text = `Which word is ${'x'.repeat(400)}?`;
+  script(text)
+    .plan([expert('x1', 'Read the word.')])
+    .expert('It is read.')
+    .answer(['It has no end.']);
+  await runEnds(system.url(), await startRun(system.url(), text, 'short'));
+  await open('/console/runs');
+  await page.getByText('xxxx').first().waitFor();
+  const right = await page.getByRole('columnheader', { name: 'Duration' }).evaluate((cell) => cell.getBoundingClientRect().right);
+  expect(right).toBeLessThanOrEqual(1280);
+});

@@ -266,11 +266,11 @@ describe('conclave run', () => {
       one.close();
       return [await one.ended, one.said.text.trim().split('\n').at(-1)];
     };
-    expect(await said('--pause')).toEqual([0, 'Applied in round 0.']);
+    expect(await said('--pause')).toEqual([0, 'Applied in round 1.']);
     expect(await said('--override-step', 'general', '--input', 'red')).toEqual([0, expect.stringContaining('waits for its turn')]);
     expect(await said('--answer', 'red')).toEqual([1, 'Rejected: The run has asked nothing.']);
     release();
-    expect(await said('--resume')).toEqual([0, 'Applied in round 0.']);
+    expect(await said('--resume')).toEqual([0, 'Applied in round 1.']);
     expect((await runEnd(system.url(), id)).outcome).toBe('completed');
   });
 });

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,11 +23,19 @@ const guide = readFileSync(join(workspaceRoot, 'docs/guides/extensions.md'), 'ut
 const modules = [...guide.matchAll(/```js\n\/\/ (\S+\.mjs)\n([\s\S]*?)```/g)].map(([, name, code]) => ({ name: name!, code: code! }));
 const folder = mkdtempSync(join(tmpdir(), 'conclave-extension-'));
 for (const { name, code } of modules) writeFileSync(join(folder, name), code);
+const [, jury] = /```ts\n\/\/ jury\.ts\n([\s\S]*?)```/.exec(guide)!;
+writeFileSync(join(folder, 'jury.ts'), jury!);
+// The command of the guide.
+const [, compile] = /npx esbuild (jury\.ts .*)/.exec(guide)!;
+execFileSync(join(workspaceRoot, 'node_modules/.bin/esbuild'), compile!.split(' '), { cwd: folder, stdio: 'pipe', timeout: 60_000 });
+const [, parent] = /```js\n(startsRuns: [\s\S]*?)```/.exec(guide)!;
+writeFileSync(join(folder, 'parent.mjs'), `export default ({ strategy }) => ({ strategies: [strategy({ id: 'parent', ${parent!} })] });`);
+const own = ['jury.mjs', 'parent.mjs'];
 
 // Mistakes that a stranger makes: each strategy has one.
 const mistakes = {
   throwing: ["next: () => { throw new TypeError('no votes'); }", 'failed in `next`: TypeError: no votes (broken.mjs:'],
-  asynchronous: ["next: async () => [{ do: 'plan' }]", 'It returned a promise (it must not be `async`), not a list of moves.'],
+  asynchronous: ["next: async () => [{ do: 'plan' }]", 'It returned a promise (it must not be `async`), not a list of moves (broken.mjs).'],
   endless: ["next: () => [{ do: 'note', data: { n: 1 } }]", 'goes in circles'],
   bigint: ["initial: () => ({ n: 10n }), next: () => [{ do: 'plan' }]", 'own.n is a bigint'],
   unfolding: ["evolve: () => { throw new Error('no state'); }, next: () => [{ do: 'plan' }]", 'failed in `evolve`: Error: no state'],
@@ -47,6 +56,11 @@ const mistakes = {
      next: ({ run, own }) => run.ending ? [] : own.said ? [{ do: 'decide', reading: { by: 'rounds', sufficient: true } }] : [{ do: 'judge', name: 'vote' }]`,
     'The question "vote" failed in `prompt`: It did not return in time',
   ],
+  misinforming: [
+    "task: () => ({ promt: 'Be brief.' }), next: ({ run }) => (run.ending ? [] : [{ do: 'dispatch', tasks: [{ id: 'x', capability: 'expert.general', task: 'Say it' }] }])",
+    'failed in `task`: It returned an input with the member `promt`, which no task "expert.general" has',
+  ],
+  accepting: ["next: () => [{ do: 'accept', task: 't1' }]", 'the move "accept" names the task "t1", which does not exist'],
   becoming: ["next: () => [{ do: 'become', strategy: 'nowhere' }]", 'there is no strategy called "nowhere"'],
 } as const;
 writeFileSync(
@@ -77,10 +91,12 @@ beforeAll(async () => {
   system = await System.start({
     configuration: {
       extension_timeout_s: 1,
-      extensions: [...modules.map(({ name }) => name), 'broken.mjs'].map((name) => join(folder, name)),
+      extensions: [...modules.map(({ name }) => name), ...own, 'broken.mjs'].map((name) => join(folder, name)),
       templates: {
         careful: { ...plainTemplate, strategy: 'second-look', options: { looks: 2 }, capabilities: ['tides'] },
         ...Object.fromEntries(Object.keys(mistakes).map((id) => [id, { ...plainTemplate, strategy: id }])),
+        jury: { ...plainTemplate, strategy: 'jury' },
+        parent: { ...plainTemplate, strategy: 'parent' },
         careless: { ...plainTemplate, capabilities: ['careless'] },
         spinning: { ...plainTemplate, capabilities: ['spinning'] },
       },
@@ -138,6 +154,28 @@ describe('the extensions of the guide', () => {
     ]);
     expect(run.sources).toEqual([expect.objectContaining({ title: 'Tide table' })]);
     expect(s.unused()).toEqual([]);
+  });
+
+  it('count the answers of equal tasks, in TypeScript that was compiled', async () => {
+    const question = 'In which town was Anders Quill born?';
+    for (const text of ['In Saint Orrin.', 'In Aldersund.', 'In Saint Orrin.'])
+      system.models.add({ match: { system: 'You are an expert', user: question }, reply: { text } });
+    const match = { system: 'Count which answer is given most often', user: question };
+    system.models.add({ match, reply: { text: '{"winner": "Saint Orrin", "votes": 2}' } });
+    const { body } = await ask(system.url(), { model: 'jury', messages: user(question) });
+    expect(body.choices[0]!.message.content).toBe('Saint Orrin (2 votes)');
+    expect(body.conclave).toMatchObject({ outcome: 'completed', calls: 4 });
+  });
+
+  it('start a run of another template, whose answer is a result', async () => {
+    const s = new CommitteeScript(system.models, 'What is a tide?');
+    s.plan([expert('x1', 'Say what a tide is.')])
+      .expert('The sea rises.')
+      .answer(['A rise of the sea.']);
+    const { body } = await ask(system.url(), { model: 'parent', messages: user('Tell me about the sea.') });
+    expect(body.choices[0]!.message.content).toContain('A rise of the sea.');
+    const run = await readRun(system.url(), body.conclave!.run_id);
+    expect(run.rounds[0]!.tasks).toMatchObject([{ capability: 'run', status: 'ok' }]);
   });
 
   it('send back a plan whose arguments the capability does not accept', async () => {

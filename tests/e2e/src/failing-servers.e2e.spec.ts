@@ -75,6 +75,8 @@ interface Seen {
   readonly text: string;
   readonly isDone: boolean;
   readonly calls: number;
+  /** Seconds. */
+  readonly retryAfter: string | null;
 }
 async function asked(model: string, stream: boolean): Promise<Seen> {
   const server = servers.get(model.replace(/^.*[-@]/, '') as Provider);
@@ -85,6 +87,7 @@ async function asked(model: string, stream: boolean): Promise<Seen> {
     body: JSON.stringify({ model, stream, messages: [{ role: 'user', content: question }] }),
   });
   const sent = await response.text();
+  const retryAfter = response.headers.get('retry-after');
   const calls = (server?.calls ?? []).filter(({ messages }) => JSON.stringify(messages).includes(question)).length;
   if (response.headers.get('content-type')?.includes('event-stream')) {
     const data = sent.split('\n').flatMap((line) => (line.startsWith('data: ') ? [line.slice(6)] : []));
@@ -93,10 +96,17 @@ async function asked(model: string, stream: boolean): Promise<Seen> {
       .map((one) => JSON.parse(one) as { error?: Seen['error']; choices?: { delta?: { content?: string } }[] });
     const text = chunks.map(({ choices }) => choices?.[0]?.delta?.content ?? '').join('');
     const failure = chunks.map(({ error: said }) => said ?? null).find(Boolean) ?? null;
-    return { status: response.status, error: failure, text, isDone: data.includes('[DONE]'), calls };
+    return { status: response.status, error: failure, text, isDone: data.includes('[DONE]'), calls, retryAfter };
   }
   const body = JSON.parse(sent) as { error?: Seen['error']; choices?: { message: { content: string } }[] };
-  return { status: response.status, error: body.error ?? null, text: body.choices?.[0]?.message.content ?? '', isDone: false, calls };
+  return {
+    status: response.status,
+    error: body.error ?? null,
+    text: body.choices?.[0]?.message.content ?? '',
+    isDone: false,
+    calls,
+    retryAfter,
+  };
 }
 
 describe.each([false, true])('a template whose model server fails (stream: %s)', (stream) => {
@@ -114,6 +124,8 @@ describe.each([false, true])('a template whose model server fails (stream: %s)',
     expect(failure!.message).toMatch(sentence);
     // A stream that has begun ends with the error, and not as if it were whole.
     expect([rest.status, rest.isDone]).toEqual([stream ? 200 : status, false]);
+    // The server asks for ten minutes; clients ignore more than one.
+    expect(rest.retryAfter).toBe(provider === 'busy' && !stream ? '60' : null);
   });
 
   it('uses what was found before it failed, and says that no model wrote the answer', async () => {

@@ -68,7 +68,7 @@ async function main(given: readonly string[]): Promise<number> {
   const began = process.hrtime.bigint();
   const cpu = process.cpuUsage();
   let failed = 0;
-  const sums = { accepted: 0, answered: 0, deaths: 0, calls: 0, repeated: 0, superseded: 0 };
+  const sums = { accepted: 0, answered: 0, deaths: 0, calls: 0, repeated: 0, superseded: 0, rated: 0, deleted: 0, directed: 0, strange: 0 };
   for (let n = from; n < from + seeds; n += 1) {
     const result = await one(n, { coverage });
     for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += result[name];

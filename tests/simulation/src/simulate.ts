@@ -1,11 +1,13 @@
 import { type Violation, evidenceOf, type Check } from './checks/check.js';
 import type { CoverageNote, CrashTarget } from './faults/crash-points.js';
 import { randomFrom } from './faults/random.js';
+import type { Told } from './world/observations.js';
 import type { Planted, Surroundings } from './world/surroundings.js';
 import { beginVirtualTime } from './world/virtual-time.js';
 import { World } from './world/world.js';
 import { appends, outcomes, replay, retries, terminal } from './checks/runs.js';
 import { childRuns } from './checks/child-runs.js';
+import { childCommands, deletions, ratings, tenants } from './checks/owners.js';
 import { caches, documents, effects, idempotency, usage } from './checks/kept.js';
 import { stream } from './checks/stream.js';
 import { calls, cancel, deadLetters, durable, nothingLeft } from './checks/work.js';
@@ -28,6 +30,11 @@ export interface SimulationResult {
   /** Calls of a step beyond its first. */
   readonly repeated: number;
   readonly superseded: number;
+  /** Runs that were rated and deleted, commands that child runs took, and attempts on the runs of another tenant. */
+  readonly rated: number;
+  readonly deleted: number;
+  readonly directed: number;
+  readonly strange: number;
   readonly virtualMs: number;
   readonly traceHash: string;
 }
@@ -85,12 +92,14 @@ export async function simulate({
 }
 
 function summary(world: World) {
-  const { calls, accepted, deaths } = world.observations;
+  const { calls, accepted, deaths, ratings, deletions, directed, strange } = world.observations;
+  const done = (all: readonly { readonly told: Told<unknown> | null }[]): number => all.filter(({ told }) => told?.kind === 'done').length;
   const rows = [...world.stores.runs.rows.values()];
   return {
     accepted: new Set(accepted.map(({ runId }) => runId)).size,
     answered: rows.filter(({ terminal, status }) => terminal && status !== 'cancelled' && status !== 'failed').length,
     deaths: deaths.length,
+    ...{ rated: done(ratings), deleted: done(deletions), directed: done(directed), strange: strange.length },
     calls: calls.length,
     repeated: calls.length - new Set(calls.map(({ step }) => step)).size,
     superseded: [...world.stores.stream.streams.values()].reduce(
@@ -103,6 +112,7 @@ function summary(world: World) {
 const checks: readonly Check[] = [
   ...[terminal, appends, outcomes, durable, stream, calls, replay, nothingLeft, deadLetters, retries, cancel],
   ...[idempotency, caches, effects, usage, documents, childRuns],
+  ...[ratings, deletions, childCommands, tenants],
 ];
 
 /** Every violation of every check in a finished world. */

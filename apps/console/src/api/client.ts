@@ -24,10 +24,15 @@ interface Call {
 
 let csrf: string | null = null;
 let onSessionLost: () => void = () => undefined;
+let onForbidden: () => void = () => undefined;
 
-/** The session gives the client its token and is notified when the gateway no longer knows it. */
-export function connectSession(lost: () => void): (token: string | null) => void {
+/**
+ * The session gives the client its token and is notified when the gateway no longer knows it, and when it forbids something: the role or the token may
+ * have changed.
+ */
+export function connectSession(lost: () => void, forbidden: () => void): (token: string | null) => void {
   onSessionLost = lost;
+  onForbidden = forbidden;
   return (token) => {
     csrf = token;
   };
@@ -54,6 +59,7 @@ export async function request(method: string, path: string, { body, headers, sig
   if (response.ok) return response;
   const error = await errorOf(response);
   if (response.status === 401) onSessionLost();
+  if (response.status === 403) onForbidden();
   throw error;
 }
 

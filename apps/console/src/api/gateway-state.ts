@@ -33,14 +33,34 @@ class GatewayState {
     this.askAgain(firstDelayMs);
   }
 
+  /** Resolves when the gateway answers, to whether it was away until then. */
+  async whenHere(): Promise<boolean> {
+    if (await this.answers()) {
+      this.isHere();
+      return false;
+    }
+    this.isAway();
+    return new Promise((resolve) => {
+      const unsubscribe = this.subscribe(() => {
+        if (this.away) return;
+        unsubscribe();
+        resolve(true);
+      });
+    });
+  }
+
   private askAgain(delayMs: number): void {
     setTimeout(() => {
       if (!this.away) return;
-      fetch('/health/live', { cache: 'no-store' }).then(
-        (answer) => (answer.ok ? this.isHere() : this.askAgain(Math.min(delayMs * 2, longestDelayMs))),
-        () => this.askAgain(Math.min(delayMs * 2, longestDelayMs)),
-      );
+      void this.answers().then((answers) => (answers ? this.isHere() : this.askAgain(Math.min(delayMs * 2, longestDelayMs))));
     }, delayMs);
+  }
+
+  private answers(): Promise<boolean> {
+    return fetch('/health/live', { cache: 'no-store' }).then(
+      ({ ok }) => ok,
+      () => false,
+    );
   }
 }
 

@@ -7,7 +7,10 @@ export type Session = SessionView;
 export type Role = Session['role'];
 
 const key = ['session'];
-const setToken = connectSession(() => queries.setQueryData(key, null));
+const setToken = connectSession(
+  () => queries.setQueryData(key, null),
+  () => void queries.invalidateQueries({ queryKey: key }),
+);
 
 /** The token of a one-time link, which follows `#`; it is removed from the address immediately. */
 function tokenOfLink(): string | null {

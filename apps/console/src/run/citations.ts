@@ -1,14 +1,19 @@
-/** The parts of a Markdown tree that citations need. */
-interface Tree {
+/** The parts of a Markdown tree that citations and HTML need. */
+export interface Tree {
   readonly type: string;
   value?: string;
+  /** Of a reference to a definition, as it is written. */
+  label?: string | null;
+  identifier?: string;
   children?: Tree[];
   url?: string;
+  title?: string | null;
+  alt?: string | null;
   data?: { readonly hName?: string; readonly hProperties?: Readonly<Record<string, unknown>> };
 }
 
 const mark = /\[(\d{1,3})\]/g;
-const skipped = new Set(['link', 'linkReference', 'inlineCode', 'code', 'heading', 'table']);
+const skipped = new Set(['link', 'linkReference', 'inlineCode', 'code', 'heading']);
 
 /** Turns `[3]` into a link to the third source, and marks sentences without a source if `marksRest`. */
 export function citations({ numbers, marksRest }: { readonly numbers: ReadonlySet<number>; readonly marksRest: boolean }) {
@@ -21,7 +26,12 @@ export function citations({ numbers, marksRest }: { readonly numbers: ReadonlySe
 function visit(node: Tree, numbers: ReadonlySet<number>, marksRest: boolean): void {
   if (!node.children || skipped.has(node.type)) return;
   if (node.type === 'paragraph' && marksRest) node.children = sentences(node.children, numbers);
-  node.children = node.children.flatMap((child) => (child.type === 'text' ? linked(child.value ?? '', numbers) : [child]));
+  node.children = node.children.flatMap((child) => {
+    if (child.type === 'text') return linked(child.value ?? '', numbers);
+    // A model may define the address of `[1]` itself; the number means the source.
+    const isSource = child.type === 'linkReference' && numbers.has(Number(child.label));
+    return isSource ? linked(`[${child.label}]`, numbers) : [child];
+  });
   for (const child of node.children) visit(child, numbers, marksRest && child.type !== 'emphasis');
 }
 

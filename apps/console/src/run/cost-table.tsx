@@ -61,7 +61,9 @@ export function CostTable({ record }: { readonly record: RunView }) {
       </table>
       {total.estimated && <p className="quiet">A model server sent no usage; its tokens are estimated.</p>}
       {openCalls > 0 && (
-        <p className="quiet">{counted(openCalls, 'call')} had not ended when the run did; Settled does not include them.</p>
+        <p className="quiet">
+          {counted(openCalls, 'call')} had not ended when the run did; Settled does not include {openCalls === 1 ? 'it' : 'them'}.
+        </p>
       )}
       {beyond && (
         <p className="quiet">

@@ -1,6 +1,7 @@
 import type { CommandAccepted, RunView } from '@conclave/contracts';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useRef, useState } from 'react';
 import { api, ApiError } from '../api/client.js';
+import { newKey } from '../api/post-once.js';
 import { Icon } from '../components/icons.js';
 import { Badge, type Tone } from '../components/page.js';
 import type { LiveCommand, LiveRun } from './run-fold.js';
@@ -21,7 +22,7 @@ const names: Readonly<Record<string, string>> = {
   add_context: 'Add context',
   override_step: 'Override step',
   answer: 'Answer',
-  cancel: 'Cancel',
+  cancel: 'Stop',
 };
 const texts: Readonly<Record<string, string>> = {
   steer: 'Guidance for every prompt from the next one on',
@@ -40,9 +41,17 @@ export function Interventions({ runId, run, record }: Props) {
   const [writing, setWriting] = useState<string | null>(null);
   const takes = record?.takes ?? ['cancel'];
   const over = run.end !== null || record?.terminal === true;
+  // One button, so that it keeps the focus when it changes.
+  const pauseOrResume = run.paused ? 'resume' : 'pause';
+  const buttons = useRef<HTMLDivElement>(null);
+  /** Closes the field; the focus goes back to the button that opened it. */
+  const close = (): void => {
+    buttons.current?.querySelector<HTMLElement>(`[data-writes="${writing}"]`)?.focus();
+    setWriting(null);
+  };
 
   const send = async (name: string, body: Readonly<Record<string, string>>, text: string): Promise<void> => {
-    const key = crypto.randomUUID();
+    const key = newKey();
     setSent((all) => [...all, { key, name, text, seq: null, refused: null }]);
     const change = (values: Partial<Sent>): void => setSent((all) => all.map((one) => (one.key === key ? { ...one, ...values } : one)));
     try {
@@ -61,7 +70,7 @@ export function Interventions({ runId, run, record }: Props) {
     if (writing === 'override_step') {
       void send(writing, { skill: field('skill'), input: field('text') }, `${field('skill')}: ${field('text')}`);
     } else void send(writing, { text: field('text') }, field('text'));
-    setWriting(null);
+    close();
   };
   const may = (name: string): boolean => takes.includes(name);
   const written = ['steer', 'add_context', 'override_step'].filter(may);
@@ -69,15 +78,10 @@ export function Interventions({ runId, run, record }: Props) {
   return (
     <section className="stack" aria-label="Interventions">
       {!over && (
-        <div className="row">
-          {may('pause') && !run.paused && (
-            <button type="button" className="button" onClick={() => void send('pause', {}, '')}>
-              <Icon name="pause" /> Pause
-            </button>
-          )}
-          {may('resume') && run.paused && (
-            <button type="button" className="button" onClick={() => void send('resume', {}, '')}>
-              <Icon name="resume" /> Resume
+        <div className="row" ref={buttons}>
+          {may(pauseOrResume) && (
+            <button type="button" className="button" onClick={() => void send(pauseOrResume, {}, '')}>
+              <Icon name={pauseOrResume} /> {names[pauseOrResume]}
             </button>
           )}
           {written.map((name) => (
@@ -86,14 +90,12 @@ export function Interventions({ runId, run, record }: Props) {
               type="button"
               className="button"
               aria-expanded={writing === name}
+              data-writes={name}
               onClick={() => setWriting(writing === name ? null : name)}
             >
               {names[name]}
             </button>
           ))}
-          <button type="button" className="button danger" onClick={() => void send('cancel', {}, '')}>
-            <Icon name="stop" /> Cancel
-          </button>
         </div>
       )}
       {!over && writing !== null && (
@@ -112,7 +114,7 @@ export function Interventions({ runId, run, record }: Props) {
             <button type="submit" className="button primary">
               Send
             </button>
-            <button type="button" className="button" onClick={() => setWriting(null)}>
+            <button type="button" className="button" onClick={close}>
               Close
             </button>
           </div>
@@ -189,7 +191,7 @@ export function WaitingQuestion({ runId, run }: { readonly runId: string; readon
     const text = String(new FormData(event.currentTarget).get('answer') ?? '').trim();
     setState('sent');
     await api
-      .post(`/v1/runs/${encodeURIComponent(runId)}/commands`, { command: 'answer', text }, { 'idempotency-key': crypto.randomUUID() })
+      .post(`/v1/runs/${encodeURIComponent(runId)}/commands`, { command: 'answer', text }, { 'idempotency-key': newKey() })
       .catch((error: unknown) => setState({ refused: error instanceof Error ? error.message : String(error) }));
   };
   return (

@@ -1,4 +1,10 @@
-/** Blocks of a growing Markdown text, split at blank lines outside fences, so that only the last block is parsed again with each chunk. */
+/** The address of `[name]`, or the text of a footnote `[^1]`: the whole text may refer to it. */
+const definition = /^ {0,3}\[[^\]\n]{1,200}\]:\s*\S/;
+
+/**
+ * Blocks of a growing Markdown text, split at blank lines outside fences, so that only the last block is parsed again with each chunk. A text
+ * that defines addresses or footnotes is one block.
+ */
 export function markdownBlocks(text: string): readonly string[] {
   const blocks: string[] = [];
   let block: string[] = [];
@@ -9,6 +15,7 @@ export function markdownBlocks(text: string): readonly string[] {
   };
   for (const line of text.split('\n')) {
     const wasOutside = fence === null;
+    if (wasOutside && definition.test(line)) return [text];
     const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1];
     if (fence === null && mark) fence = mark;
     else if (fence !== null && mark && mark[0] === fence[0] && mark.length >= fence.length && line.trim() === mark) fence = null;
@@ -26,6 +33,16 @@ const listMark = /^ {0,3}(?:[-*+]|\d{1,9}[.)])\s/;
 function continues(block: readonly string[], line: string): boolean {
   const isList = block.some((one) => listMark.test(one)) && listMark.test(block.find((one) => one.trim() !== '') ?? '');
   return isList && (/^\s{2,}/.test(line) || listMark.test(line));
+}
+
+/** The answer without what the page shows beside it: the list of sources, and a paragraph that only says why the run ended. */
+export function shownAnswer(answer: string, reason: string | null): string {
+  const text = withoutSourceList(answer);
+  if (reason === null || reason === '' || !text.includes(reason)) return text;
+  return text
+    .split('\n\n')
+    .filter((paragraph) => !paragraph.endsWith(reason) || !/^[^\n:：]{0,40}[:：]?\s*$/.test(paragraph.slice(0, -reason.length)))
+    .join('\n\n');
 }
 
 /**

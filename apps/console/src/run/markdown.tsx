@@ -1,15 +1,22 @@
-import { memo, useMemo } from 'react';
+import { isValidElement, lazy, memo, type ReactNode, Suspense, useMemo, useRef } from 'react';
 import ReactMarkdown, { type Components } from 'react-markdown';
 import rehypeSanitize, { defaultSchema } from 'rehype-sanitize';
 import remarkGfm from 'remark-gfm';
+import { loadPart } from '../api/load-part.js';
+import { CopyButton } from '../components/copy-button.js';
 import { citations } from './citations.js';
+import { htmlAsText } from './html-as-text.js';
 import { markdownBlocks } from './markdown-blocks.js';
+import { hideTex, shownTex } from './tex-marks.js';
+
+/** Loaded with the first formula. */
+const Formula = lazy(() => loadPart(() => import('./formula.js')));
 
 /** What a model may display: no images, whose address it would choose, and no HTML of its own. */
 const schema = {
   ...defaultSchema,
   tagNames: (defaultSchema.tagNames ?? []).filter((name) => !['img', 'picture', 'source'].includes(name)),
-  attributes: { ...defaultSchema.attributes, span: [['className', 'uncited']] },
+  attributes: { ...defaultSchema.attributes, span: [['className', 'uncited', 'tex']] },
 };
 
 interface MarkdownProps {
@@ -23,7 +30,7 @@ interface MarkdownProps {
 
 /** Markdown from a model, sanitised. A growing text is parsed again only from its last block on. */
 export default function Markdown({ text, cited = [], marksUncited = false, onCitation }: MarkdownProps) {
-  const blocks = useMemo(() => markdownBlocks(text), [text]);
+  const blocks = useMemo(() => markdownBlocks(hideTex(text)), [text]);
   const numbers = cited.join(',');
   return (
     <div
@@ -57,7 +64,7 @@ const components: Components = {
       <a href={href} target="_blank" rel="noopener noreferrer nofollow">
         {children}
       </a>
-    ) : (
+    ) : href.startsWith('#user-content-fnref') ? null : (
       <>{children}</>
     ),
   table: ({ children }) => (
@@ -65,19 +72,41 @@ const components: Components = {
       <table className="table">{children}</table>
     </div>
   ),
-  pre: ({ children }) => (
-    <pre tabIndex={0} role="region" aria-label="Code">
-      {children}
-    </pre>
-  ),
+  input: ({ checked }) => <input type="checkbox" checked={checked} disabled readOnly aria-label={checked ? 'Done' : 'Not done'} />,
+  pre: ({ children }) => <Code>{children}</Code>,
+  span: ({ className, children }) =>
+    className === 'tex' ? (
+      <Suspense fallback={<span>{children}</span>}>
+        <Formula source={String(children)} />
+      </Suspense>
+    ) : (
+      <span className={className}>{children}</span>
+    ),
 };
+
+/** Code with its language, as the model names it, and a button that copies it. */
+function Code({ children }: { readonly children?: ReactNode }) {
+  const code = useRef<HTMLPreElement>(null);
+  const { className = '' } = isValidElement<{ readonly className?: string }>(children) ? children.props : {};
+  return (
+    <div className="code-box">
+      <div className="code-head">
+        <span className="quiet">{/language-(\S+)/.exec(className)?.[1]}</span>
+        <CopyButton what="the code" text={() => code.current?.textContent ?? ''} />
+      </div>
+      <pre ref={code} tabIndex={0} role="region" aria-label="Code">
+        {children}
+      </pre>
+    </div>
+  );
+}
 
 const Block = memo(
   ({ text, numbers, marksUncited }: { readonly text: string; readonly numbers: string; readonly marksUncited: boolean }) => {
     const own = new Set(numbers === '' ? [] : numbers.split(',').map(Number));
     return (
       <ReactMarkdown
-        remarkPlugins={[remarkGfm, citations({ numbers: own, marksRest: marksUncited && own.size > 0 })]}
+        remarkPlugins={[remarkGfm, htmlAsText, citations({ numbers: own, marksRest: marksUncited && own.size > 0 }), shownTex]}
         rehypePlugins={[[rehypeSanitize, schema]]}
         components={components}
       >

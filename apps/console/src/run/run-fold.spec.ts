@@ -105,3 +105,30 @@ it('a command is accepted, then applied or rejected, only by events', () => {
     { seq: 9, state: 'rejected', by: 3, reason: 'Nothing was asked.' },
   ]);
 });
+
+it('counts attempts of a task, whatever their numbers are: those of a second call begin far above those of the first', () => {
+  const [asked, hints] = ['run_x/0/a', 'run_x/0/judge.hints'];
+  const tells = (taskId: string, attempt: number): StreamBody => ({
+    kind: 'progress',
+    taskId,
+    attempt,
+    n: 0,
+    code: 'expert.call',
+    text: 'Asks.',
+  });
+  const replaces = (taskId: string, attempt: number): StreamBody => ({ kind: 'superseded', taskId, attempt, discarded: 0 });
+  const entries = numbered(
+    tells(asked, 80_001),
+    tells(asked, 80_001),
+    replaces(asked, 80_002),
+    tells(asked, 80_002),
+    tells(hints, 1),
+    tells(hints, 320_001),
+  );
+  const counts = [...RunFold.upTo([...entries, ...entries]).tasks.values()].map(({ name, attempts }) => [name, attempts]);
+  expect(counts).toEqual([
+    ['a', 2],
+    ['judge.hints', 2],
+  ]);
+  expect(RunFold.upTo(numbered(replaces(asked, 2))).tasks.get(asked)?.attempts).toBe(2);
+});

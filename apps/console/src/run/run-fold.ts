@@ -120,6 +120,7 @@ export class RunFold {
   private seq = 0;
   private start: Extract<StreamEntry, { kind: 'run.started' }> | null = null;
   private readonly tasks = new Map<string, LiveTask>();
+  private readonly lastAttempt = new Map<string, number>();
   private readonly rounds = new Map<number, LiveRound>();
   private gaps: LiveGap[] = [];
   private readonly decisions: Decision[] = [];
@@ -186,7 +187,7 @@ export class RunFold {
         });
       case 'progress':
         this.now = entry.text;
-        if (isWork(entry.taskId)) this.task(entry.taskId, { progress: entry.text, attempts: entry.attempt });
+        if (isWork(entry.taskId)) this.task(entry.taskId, { progress: entry.text, ...this.attempt(entry, 0) });
         return;
       case 'assessed':
         return this.assessed(entry.epoch, entry.gap);
@@ -210,7 +211,7 @@ export class RunFold {
       case 'chunk':
         return this.chunk(entry);
       case 'superseded':
-        if (isWork(entry.taskId)) this.task(entry.taskId, { attempts: entry.attempt });
+        if (isWork(entry.taskId)) this.task(entry.taskId, this.attempt(entry, 1));
         if (entry.taskId === this.composing?.task) this.begin(entry.attempt);
         return;
       case 'command.accepted':
@@ -303,6 +304,14 @@ export class RunFold {
       this.rounds.set(epoch, { ...round, tasks: [...round.tasks, id] });
     }
     this.tasks.set(id, { ...(before ?? newTask(id, epoch)), ...change });
+  }
+
+  /** Numbers of attempts only order them: a call after the first has one far above the last. `first` counts an attempt with none before it. */
+  private attempt({ taskId, attempt }: { readonly taskId: string; readonly attempt: number }, first: 0 | 1): Pick<LiveTask, 'attempts'> {
+    const last = this.lastAttempt.get(taskId);
+    const more = last === undefined ? first : attempt > last ? 1 : 0;
+    this.lastAttempt.set(taskId, Math.max(attempt, last ?? 0));
+    return { attempts: (this.tasks.get(taskId)?.attempts ?? 1) + more };
   }
 
   private command(seq: number, change: Partial<LiveCommand>): void {

@@ -5,7 +5,7 @@ import { type Session, signOut, useSessionQuery } from '../api/session.js';
 import { ErrorNote } from '../components/error-note.js';
 import { Icon } from '../components/icons.js';
 import { Loading } from '../components/loading.js';
-import { pageRoutes } from '../routes.js';
+import { maySee, pageRoutes } from '../routes.js';
 import { changeAppearance, useAppearance } from './appearance.js';
 import { SignIn } from './sign-in.js';
 
@@ -25,7 +25,7 @@ export function Shell() {
         <main id="content" tabIndex={-1}>
           {session ? (
             <Suspense fallback={<Loading />}>
-              <Outlet />
+              <Page session={session} onSignIn={() => setSigningIn(true)} />
             </Suspense>
           ) : error ? (
             <ErrorNote error={error} onRetry={() => void refetch()} />
@@ -36,6 +36,27 @@ export function Shell() {
       </div>
       <PageTitle />
     </div>
+  );
+}
+
+/** The page of the address, or who may see it: each of its requests would be refused for the same reason. */
+function Page({ session, onSignIn }: { readonly session: Session; readonly onSignIn: () => void }) {
+  const page = useRouterState({ select: ({ matches }) => pageRoutes.find(({ path }) => path === matches.at(-1)?.fullPath) });
+  if (!page || maySee(page, session)) return <Outlet />;
+  return (
+    <section className="page">
+      <h1>{page.title}</h1>
+      <p>
+        This page is {page.changes ? 'not for auditors, who may read but not ask' : 'only for admins'}, and{' '}
+        {session.key_name ? `${session.key_name} is` : 'you are'} signed in as {session.role}. The key of the operator is in{' '}
+        <code>admin.key</code> in the data folder.
+      </p>
+      <div>
+        <button type="button" className="button" onClick={onSignIn}>
+          Sign in with another key
+        </button>
+      </div>
+    </section>
   );
 }
 
@@ -54,7 +75,7 @@ function Navigation({ session, onSignIn }: { readonly session: Session; readonly
       <nav aria-label="Pages">
         <ul className="shell-pages">
           {pageRoutes
-            .filter(({ icon, roles }) => icon && roles.includes(session.role))
+            .filter((page) => page.icon && maySee(page, session))
             .map(({ path, title, icon }) => (
               <li key={path}>
                 <Link to={path} aria-current={isOpen(path, at) ? 'page' : undefined}>

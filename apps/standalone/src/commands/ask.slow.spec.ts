@@ -1,4 +1,6 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -71,7 +73,7 @@ describe('ask', () => {
     expect(listed.text).toContain('conclave-fast');
     const shown = new Text();
     await printRun(client, listed.text.split(' ')[0]!, shown);
-    expect(shown.text).toContain('Round 0');
+    expect(shown.text).toContain('Round 1');
     expect(shown.text).toContain('judge.synthesis');
   }, 30_000);
 
@@ -104,6 +106,34 @@ describe('ask', () => {
     expect([filed.progress.includes('\u001b'), filed.progress.includes('\r')]).toEqual([false, false]);
     const { answer } = await on(true, { FORCE_COLOR: '1' }, true);
     expect([answer.includes('\u001b'), JSON.parse(answer)]).toEqual([false, expect.objectContaining({ outcome: 'completed' })]);
+  }, 30_000);
+
+  it('says why there is no answer, also without progress', async () => {
+    const failing = createServer((request, response) => {
+      const isList = request.method === 'GET';
+      response.writeHead(isList ? 200 : 500, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(isList ? { data: [{ id: 'broken', object: 'model' }] } : { error: { message: 'The disk is full.' } }));
+    });
+    await new Promise<void>((resolve) => failing.listen(0, '127.0.0.1', resolve));
+    open.push({ close: () => new Promise((resolve) => failing.close(() => resolve())) });
+    const { port } = failing.address() as AddressInfo;
+    await started({ OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1` });
+    const [answer, failures] = [new Text(), new Text()];
+    const quiet = { write: () => undefined };
+    const signal = new AbortController().signal;
+    const code = await ask({
+      loaded: load(),
+      question: 'Why?',
+      model: 'conclave',
+      answer,
+      progress: quiet,
+      failures,
+      localServers,
+      signal,
+    });
+    expect(code).toBe(exitCodes.failed);
+    expect(answer.text).toBe('');
+    expect(failures.text).toContain('The disk is full.');
   }, 30_000);
 
   it("shows the gateway's message about an unknown model", async () => {

@@ -21,6 +21,8 @@ export interface AskOptions {
   readonly answer: AskOutput;
   /** Progress output; a terminal gets colours and the elapsed time. */
   readonly progress: AskOutput;
+  /** Where a run without an answer says why, if its progress is not shown. */
+  readonly failures?: AskOutput;
   /** NO_COLOR, FORCE_COLOR and TERM; default: those of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly localServers?: OpenPortsOptions['localServers'];
@@ -86,7 +88,7 @@ function callsTools({ catalogue }: EmbeddedSystem, model: string): boolean {
 
 async function follow(
   client: GatewayClient,
-  { question, model, cache = true, json = false, answer, progress, signal }: AskOptions,
+  { question, model, cache = true, json = false, answer, progress, failures, signal }: AskOptions,
   look: PrinterLook,
 ): Promise<number> {
   const { id } = await client.start(model, question, cache);
@@ -105,7 +107,9 @@ async function follow(
   const { result } = printer;
   if (json) answer.write(`${JSON.stringify({ ...result, id })}\n`);
   if (result?.outcome === 'cancelled') return exitCodes.cancelled;
-  return result && result.answer !== null ? exitCodes.answered : exitCodes.failed;
+  if (result && result.answer !== null) return exitCodes.answered;
+  if (result) failures?.write(`${result.reason}\n`);
+  return exitCodes.failed;
 }
 
 /** The question from the arguments, or from piped standard input. */

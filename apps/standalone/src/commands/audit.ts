@@ -20,6 +20,7 @@ import { exitCodes } from './ask.js';
 import { momentFrom } from './account-options.js';
 import { decider } from './dead-access.js';
 import { findGateway } from './running-gateway.js';
+import { typed } from './typed.js';
 import { readArguments, UsageMistake } from './usage.js';
 
 export const auditHelp = `conclave audit: who did what, for an auditor
@@ -76,7 +77,7 @@ export async function auditCommand(command: AuditCommand): Promise<number> {
   });
   const [word, ...names] = positionals;
   const verb = verbs.find((known) => known === word);
-  if (values.help) return (out.write(auditHelp), exitCodes.answered);
+  if (values.help) return (out.write(typed(auditHelp)), exitCodes.answered);
   if (!verb) {
     terminal.write(
       `${word === undefined ? 'A command for the audit is missing.' : `There is no command "audit ${word}".`}\n\n${auditHelp}`,

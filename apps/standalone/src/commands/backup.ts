@@ -20,6 +20,7 @@ import { type Loaded, openLogger, terminalLines } from '@conclave/platform';
 import { version } from '../version.js';
 import { exitCodes } from './ask.js';
 import { backupFormat, isArchive, listed, type Manifest, manifestName, readManifest, tar } from './backup-files.js';
+import { typed } from './typed.js';
 import { readArguments, UsageMistake } from './usage.js';
 
 export interface BackupCommand {
@@ -51,7 +52,7 @@ const settingsFile = 'settings.ndjson';
 /** Returns the exit code. Throws UsageMistake, STORE_*, LOG_UNAVAILABLE. */
 export async function backupCommand({ loaded: load, args, out, terminal }: BackupCommand): Promise<number> {
   const { positionals, values } = readArguments(args, { to: { type: 'string' }, help: { type: 'boolean', short: 'h', default: false } });
-  if (values.help) return (out.write(backupHelp), exitCodes.answered);
+  if (values.help) return (out.write(typed(backupHelp)), exitCodes.answered);
   if (values.to === undefined || positionals.length > 0) throw new UsageMistake('Say where: backup --to <folder or file.tgz>.');
   const target = resolve(values.to);
   if (existsSync(target)) throw new UsageMistake(`${target} exists. Name a new folder or file.`);
@@ -140,7 +141,7 @@ export async function restoreCommand({ loaded: load, args, out, terminal }: Back
     force: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   });
-  if (values.help) return (out.write(backupHelp), exitCodes.answered);
+  if (values.help) return (out.write(typed(backupHelp)), exitCodes.answered);
   if (positionals.length !== 1) throw new UsageMistake('Name one backup: restore <folder or file.tgz>.');
   const source = resolve(positionals[0]!);
   if (!existsSync(source)) throw new UsageMistake(`There is no ${source}.`);

@@ -1,5 +1,6 @@
 import type { DeadLetterItem, DeadLetterList, DeadLetterSettled, DeadLetterSettlement, DeadLetterView } from '@conclave/contracts';
 import { short } from '@conclave/platform';
+import { commandPrefix } from './typed.js';
 
 /** Characters of a value shown on the terminal; `--raw` prints all of it. */
 const shownText = 4_000;
@@ -35,8 +36,8 @@ export function listText({ data, total, nextBefore }: DeadLetterList, where: str
     line(head),
     ...data.flatMap((letter, row) => [line(rows[row]!), ...about(letter).map((text) => `${' '.repeat(widths[0]! + 2)}${text}`)]),
     '',
-    ...(nextBefore ? [`The next page: conclave dead list${all ? ' --all' : ''} --before ${nextBefore}`] : []),
-    `One of them:   conclave dead show ${data[0]?.id ?? '<id>'}`,
+    ...(nextBefore ? [`The next page: ${commandPrefix} dead list${all ? ' --all' : ''} --before ${nextBefore}`] : []),
+    `One of them:   ${commandPrefix} dead show ${data[0]?.id ?? '<id>'}`,
     '',
   ].join('\n');
 }
@@ -70,7 +71,7 @@ export function letterText(letter: DeadLetterView): string {
     ...valueText(letter),
     '',
     ...(letter.settled === null
-      ? [`Handle it again: conclave dead redrive ${letter.id}      Put it away: conclave dead discard ${letter.id}`, '']
+      ? [`Handle it again: ${commandPrefix} dead redrive ${letter.id}      Put it away: ${commandPrefix} dead discard ${letter.id}`, '']
       : []),
   ].join('\n');
 

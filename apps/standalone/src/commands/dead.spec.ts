@@ -9,6 +9,7 @@ import { expertPrompts } from '@conclave/strategies';
 import { exitCodes } from './ask.js';
 import { deadCommand } from './dead.js';
 import { up } from './up.js';
+import { commandPrefix } from './typed.js';
 
 const localServers = { ollama: 9, lmstudio: 9, llamacpp: 9, vllm: 9 };
 const home = mkdtempSync(join(tmpdir(), 'conclave-dead-'));
@@ -126,7 +127,7 @@ describe('dead letters at the command line', () => {
     async (args) => {
       const { code, warned } = await dead(...args);
       expect(code).toBe(exitCodes.usage);
-      expect(warned).toContain('conclave dead redrive <id>');
+      expect(warned).toContain(`${commandPrefix} dead redrive <id>`);
     },
   );
 

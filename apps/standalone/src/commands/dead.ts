@@ -5,6 +5,7 @@ import { exitCodes } from './ask.js';
 import { decider, openDeadAccess, type DeadAccess } from './dead-access.js';
 import { letterText, listText, settledText } from './dead-text.js';
 import { GatewayRefusal } from './gateway-client.js';
+import { typed } from './typed.js';
 
 export const deadHelp = `conclave dead: records that could not be handled
 
@@ -55,11 +56,11 @@ export async function deadCommand({ loaded, args, out, terminal }: DeadCommand):
   const [verb, ...ids] = positionals;
   const limit = Number(values.limit);
   const usage = (why: string): number => {
-    terminal.write(`${why}\n\n${deadHelp}`);
+    terminal.write(typed(`${why}\n\n${deadHelp}`));
     return exitCodes.usage;
   };
   if (values.help) {
-    out.write(deadHelp);
+    out.write(typed(deadHelp));
     return exitCodes.answered;
   }
   if (verb !== 'list' && verb !== 'show' && verb !== 'redrive' && verb !== 'discard')

@@ -9,6 +9,7 @@ import { usualPort } from '../listen.js';
 import { exitCodes } from './ask.js';
 import { openDeadAccess } from './dead-access.js';
 import { findGateway } from './running-gateway.js';
+import { typed } from './typed.js';
 import { readArguments, UsageMistake } from './usage.js';
 
 export const doctorHelp = `conclave doctor: checks what Conclave needs here, and says what to fix
@@ -33,14 +34,16 @@ export async function doctorCommand({ loaded: load, args, out, localServers }: D
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   });
-  if (values.help) return (out.write(doctorHelp), exitCodes.answered);
+  if (values.help) return (out.write(typed(doctorHelp)), exitCodes.answered);
   if (positionals.length > 0) throw new UsageMistake('`doctor` takes no further words.');
   const all: (Finding & { readonly check: string })[] = [];
   const note = (check: string, findings: readonly Finding[]): void => {
     for (const finding of findings) {
       all.push({ check, ...finding });
       if (!values.json)
-        out.write(`${finding.status.padEnd(8)} ${check.padEnd(13)} ${finding.says.replaceAll('\n', '\n                        ')}\n`);
+        out.write(
+          `${finding.status.padEnd(8)} ${check.padEnd(13)} ${typed(finding.says).replaceAll('\n', '\n                        ')}\n`,
+        );
     }
   };
   note('node', [nodeFinding()]);

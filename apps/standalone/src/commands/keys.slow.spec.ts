@@ -11,6 +11,7 @@ import { keysCommand } from './keys.js';
 import { findGateway } from './running-gateway.js';
 import { tenantsCommand } from './tenants.js';
 import { up } from './up.js';
+import { commandPrefix } from './typed.js';
 
 const localServers = { ollama: 9, lmstudio: 9, llamacpp: 9, vllm: 9 };
 const home = mkdtempSync(join(tmpdir(), 'conclave-keys-'));
@@ -136,7 +137,10 @@ describe('conclave keys', () => {
   });
 
   it('shows its help, also for an unknown verb', async () => {
-    expect(await keys('--help')).toMatchObject({ code: exitCodes.answered, text: expect.stringContaining('conclave keys rotate <id>') });
+    expect(await keys('--help')).toMatchObject({
+      code: exitCodes.answered,
+      text: expect.stringContaining(`${commandPrefix} keys rotate <id>`),
+    });
     expect(await keys()).toMatchObject({ code: exitCodes.usage, warned: expect.stringMatching(/^A command for keys is missing\./) });
     expect(await keys('drop')).toMatchObject({
       code: exitCodes.usage,
@@ -170,7 +174,7 @@ describe('conclave tenants', () => {
   });
 
   it('shows its help, also for an unknown verb', async () => {
-    expect(await tenants('-h')).toMatchObject({ code: exitCodes.answered, text: expect.stringContaining('conclave tenants set') });
+    expect(await tenants('-h')).toMatchObject({ code: exitCodes.answered, text: expect.stringContaining(`${commandPrefix} tenants set`) });
     expect(await tenants('drop')).toMatchObject({
       code: exitCodes.usage,
       warned: expect.stringMatching(/^There is no command "tenants drop"\./),

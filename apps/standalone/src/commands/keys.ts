@@ -3,6 +3,7 @@ import { short } from '@conclave/platform';
 import { limitHelp, limitsFrom, limitText, momentFrom, secondsFrom, userLimitHelp } from './account-options.js';
 import { exitCodes } from './ask.js';
 import { type GatewayClient, GatewayRefusal } from './gateway-client.js';
+import { commandPrefix, typed } from './typed.js';
 import { readArguments, UsageMistake } from './usage.js';
 
 export const keysHelp = `conclave keys: API keys that the running gateway issues
@@ -79,9 +80,10 @@ export async function keysCommand({ gateway, args, out, terminal }: AdminCommand
   });
   const [word, ...ids] = positionals;
   const verb = verbs.find((known) => known === word);
-  if (values.help) return (out.write(keysHelp), exitCodes.answered);
+  if (values.help) return (out.write(typed(keysHelp)), exitCodes.answered);
   if (!verb) {
-    terminal.write(`${word === undefined ? 'A command for keys is missing.' : `There is no command "keys ${word}".`}\n\n${keysHelp}`);
+    const why = word === undefined ? 'A command for keys is missing.' : `There is no command "keys ${word}".`;
+    terminal.write(typed(`${why}\n\n${keysHelp}`));
     return exitCodes.usage;
   }
   for (const [option, by] of Object.entries(taken))
@@ -136,7 +138,9 @@ export async function keysCommand({ gateway, args, out, terminal }: AdminCommand
       const list = await allKeys(client, values.tenant);
       if (values.json) out.write(asJson(list));
       else
-        out.write(list.data.length === 0 ? 'No keys are issued. Issue one: conclave keys create <name>\n' : list.data.map(lineOf).join(''));
+        out.write(
+          list.data.length === 0 ? `No keys are issued. Issue one: ${commandPrefix} keys create <name>\n` : list.data.map(lineOf).join(''),
+        );
       return exitCodes.answered;
     }
     case 'show':

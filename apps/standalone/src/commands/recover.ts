@@ -5,6 +5,7 @@ import { leaseTtlMs, markAfterRecovery, type StoreMark } from '@conclave/ports';
 import { strategyOf } from '@conclave/strategies';
 import { rebuildStore, recoveredText } from '@conclave/replay';
 import { exitCodes } from './ask.js';
+import { typed } from './typed.js';
 
 export interface RecoverCommand {
   readonly loaded: Loaded;
@@ -42,7 +43,7 @@ export async function recoverCommand(options: RecoverCommand): Promise<number> {
     return await rebuild(opened, mark, options);
   } catch (error) {
     if (!signal.aborted) throw error;
-    terminal.write('\nInterrupted: the state store stays red and nothing is consumed. Run `conclave recover` again.\n');
+    terminal.write(typed('\nInterrupted: the state store stays red and nothing is consumed. Run `conclave recover` again.\n'));
     return exitCodes.cancelled;
   } finally {
     await opened.close();

@@ -94,14 +94,14 @@ function summaryOf(event: AnyEvent): string {
     case 'PlanCreated': {
       const { epoch, tasks, failure, fallback, usage } = event.data;
       const plan = tasks.map(({ id, capability }) => `${id} ${capability}`).join(', ');
-      return said(`round ${epoch}`, failure ? short(failure.message, 100) : plan, fallback ? 'fallback plan' : null, spent(usage));
+      return said(`round ${epoch + 1}`, failure ? short(failure.message, 100) : plan, fallback ? 'fallback plan' : null, spent(usage));
     }
     case 'TaskDispatched':
-      return said(`round ${event.data.epoch}`, localTask(event.data.taskId), event.data.capability, event.data.models.join(', '));
+      return said(`round ${event.data.epoch + 1}`, localTask(event.data.taskId), event.data.capability, event.data.models.join(', '));
     case 'ResultReady': {
       const { taskId, epoch, status, failure, model, attempt, usage } = event.data;
       const result = failure ? short(failure.message, 100) : null;
-      return said(`round ${epoch}`, localTask(taskId), status, result, model, attempt > 0 ? `attempt ${attempt}` : null, spent(usage));
+      return said(`round ${epoch + 1}`, localTask(taskId), status, result, model, attempt > 0 ? `attempt ${attempt}` : null, spent(usage));
     }
     case 'GapDetected':
       return said(`iteration ${event.data.iteration}/${event.data.max}`, short(event.data.gap, 100));

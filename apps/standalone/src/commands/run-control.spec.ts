@@ -41,7 +41,7 @@ describe('the options of `conclave run`', () => {
   const client = (commands: readonly object[], terminal = false): GatewayClient =>
     ({ command: async () => ({ seq: 3 }), run: async () => ({ commands, terminal }) }) as unknown as GatewayClient;
   it.each([
-    ['applied', client([{ seq: 3, status: 'applied', round: 2 }]), 0, 'Applied in round 2.'],
+    ['applied', client([{ seq: 3, status: 'applied', round: 2 }]), 0, 'Applied in round 3.'],
     ['rejected', client([{ seq: 3, status: 'rejected', reason: 'No.' }]), 1, 'Rejected: No.'],
     ['waiting', client([{ seq: 3, status: 'accepted' }]), 0, 'waits for its turn'],
     ['too late', client([], true), 1, 'the run ended'],
@@ -123,7 +123,7 @@ describe.each([
     expect(run.sent[3]).toEqual({ command: 'answer', text: 'the red one' });
     expect(await run.ends()).toBe(0);
     expect(run.shown).toContain('"dance" is not a command here');
-    expect(run.shown).toContain('Command 1 (pause) applied in round 0');
+    expect(run.shown).toContain('Command 1 (pause) applied in round 1');
     expect(run.shown).toContain('A rose is red.');
     expect(run.shown.includes('> ')).toBe(isTTY);
   });
@@ -145,7 +145,7 @@ it('the typed text stays below the lines of the run', async () => {
   await until('the echo', () => run.shown.includes('only ro'));
   const before = run.shown.length;
   run.says({ kind: 'command.applied', seq: 1, name: 'pause', epoch: 0 });
-  await until('the line', () => run.shown.includes('applied in round 0'));
+  await until('the line', () => run.shown.includes('applied in round 1'));
   await until('the typed text again', () => run.shown.slice(before).includes('> steer only ro'));
   run.input.write('ses\n');
   await until('the command', () => run.sent.length === 1);

@@ -79,7 +79,7 @@ export async function sendCommand(client: GatewayClient, runId: string, command:
     const known = commands.find((one) => one.seq === seq);
     if (!known && !terminal) continue;
     if (known?.status === 'applied') {
-      out.write(`Applied in round ${known.round}.\n`);
+      out.write(`Applied${known.round === null ? '' : ` in round ${known.round + 1}`}.\n`);
       return exitCodes.answered;
     }
     if (known?.status === 'accepted') {

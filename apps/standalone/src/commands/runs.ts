@@ -37,15 +37,15 @@ export function runText(run: RunView): string {
     `Question  ${short(run.question, 400)}`,
     `Status    ${run.status}${run.reason ? `: ${run.reason}` : ''}`,
     ...run.rounds.flatMap(({ epoch, tasks, fallback, planned, plan }) => [
-      `Round ${epoch}${fallback ? ' (fallback plan)' : planned ? '' : ' (no plan)'}`,
+      `Round ${epoch + 1}${fallback ? ' (fallback plan)' : planned ? '' : ' (no plan)'}`,
       ...planLines(plan ?? {}),
       ...tasks.flatMap((task) => [
         `  ${localTask(task.id).padEnd(18)} ${task.capability.padEnd(22)} ${task.status.padEnd(11)} ${task.model ?? ''}${task.failure ? ` ${short(task.failure.message, 80)}` : ''}`,
         ...callLines(task.call),
       ]),
     ]),
-    ...run.decisions.map(({ epoch, sentence }) => `Decision  round ${epoch}: ${sentence}`),
-    ...run.history.filter(({ gap }) => gap).map(({ iteration, gap }) => `Gap       round ${iteration}: ${short(gap, 200)}`),
+    ...run.decisions.map(({ epoch, sentence }) => `Decision  round ${epoch + 1}: ${sentence}`),
+    ...run.history.filter(({ gap }) => gap).map(({ iteration, gap }) => `Gap       round ${iteration + 1}: ${short(gap, 200)}`),
     ...(run.answer === null ? [] : ['', run.answer, '']),
     ...run.sources.map(
       ({ n, title, call, url }) =>

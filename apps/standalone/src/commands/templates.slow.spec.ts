@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { loadExtensions } from '@conclave/extensions';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { loadConfiguration } from '@conclave/platform';
 import { expertPrompts } from '@conclave/strategies';
@@ -32,7 +33,11 @@ async function templates(...args: string[]) {
   let [text, told] = ['', ''];
   const code = await templatesCommand({
     gateway: async () => (await findGateway(load()))!,
-    validate: (file) => Object.keys(load(file).configuration.templates),
+    load: async (file) => {
+      const loaded = load(file);
+      await loadExtensions(loaded.configuration);
+      return loaded;
+    },
     args,
     out: { write: (more) => void (text += more) },
     terminal: { write: (more) => void (told += more) },
@@ -78,6 +83,13 @@ describe('templates at the command line', () => {
       code: 'CONFIGURATION_INVALID',
       message: expect.stringMatching(/agentik|strategy/),
     });
+    const module = file('own.mjs', "export default (kit) => ({ strategies: [kit.strategy({ id: 'own-way', next: () => [] })] });");
+    const own = (template: string) => file('own.yaml', `extensions: [${module}]\ntemplates: { mine: { ${template} } }\n`);
+    expect(await templates('validate', own('strategy: own-way'))).toMatchObject({ code: exitCodes.answered });
+    await expect(templates('validate', own('strategy: own-wey'))).rejects.toMatchObject({ code: 'CONFIGURATION_INVALID' });
+    await expect(templates('validate', own('strategy: own-way, options: { looks: 1 }'))).rejects.toThrow('looks');
+    const broken = file('broken.yaml', `extensions: [${file('broken.mjs', 'export default () => ({')}]\n`);
+    await expect(templates('validate', broken)).rejects.toThrow('broken.mjs cannot be used');
     await expect(templates('apply', 'conclave', join(home, 'nowhere'))).rejects.toThrow(/There is no file/);
     await expect(templates('show', 'nobody')).rejects.toThrow(/No template/);
     await expect(templates('rollback')).rejects.toThrow(/needs other words/);

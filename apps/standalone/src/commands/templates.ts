@@ -1,16 +1,20 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { ModelList, TemplateView } from '@conclave/contracts';
+import { resolveTemplates, type Loaded } from '@conclave/platform';
+import { declaredCapabilities, expertPrompts, strategies } from '@conclave/strategies';
 import { exitCodes } from './ask.js';
 import type { GatewayClient } from './gateway-client.js';
 import { asJson, type AdminCommand } from './keys.js';
+import { typed } from './typed.js';
 import { readArguments, UsageMistake } from './usage.js';
 
 export const templatesHelp = `conclave templates: what clients choose as model
 
   conclave templates list              ids that the running gateway offers
   conclave templates show <id>         its strategy, its options, and what was changed while it runs
-  conclave templates validate <file>   checks a conclave.yaml with its templates, as a start does; needs no gateway
+  conclave templates validate <file>   checks a conclave.yaml with its templates and extensions, as a start does;
+                                       needs no gateway
   conclave templates diff <id> <file>  options of a file (a JSON object) against those that new runs get; exit code 1 if they differ
   conclave templates apply <id> <file> sets them while the gateway runs; {} goes back to conclave.yaml
       --version <n>                    refused if it was changed since this version, which \`show\` prints
@@ -20,22 +24,22 @@ export const templatesHelp = `conclave templates: what clients choose as model
 `;
 
 export interface TemplatesCommand extends AdminCommand {
-  /** Loads this file as a start does. Throws CONFIGURATION_INVALID with every mistake. */
-  readonly validate: (file: string) => readonly string[];
+  /** Loads this file and its extensions as a start does. Throws CONFIGURATION_INVALID with every mistake. */
+  readonly load: (file: string) => Promise<Pick<Loaded, 'configuration'>>;
 }
 
 const verbs = { list: 0, show: 1, validate: 1, diff: 2, apply: 2, rollback: 1 } as const;
 const path = (id: string): string => `/v1/admin/templates/${encodeURIComponent(id)}`;
 
 /** Returns the exit code. Throws UsageMistake, GatewayRefusal, CONFIGURATION_INVALID. */
-export async function templatesCommand({ gateway, validate, args, out, terminal }: TemplatesCommand): Promise<number> {
+export async function templatesCommand({ gateway, load, args, out, terminal }: TemplatesCommand): Promise<number> {
   const { positionals, values } = readArguments(args, {
     version: { type: 'string' },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   });
   const [verb = '', ...rest] = positionals;
-  if (values.help) return (out.write(templatesHelp), exitCodes.answered);
+  if (values.help) return (out.write(typed(templatesHelp)), exitCodes.answered);
   if (!Object.hasOwn(verbs, verb)) {
     terminal.write(
       `${verb === '' ? 'A command for templates is missing.' : `There is no command "templates ${verb}".`}\n\n${templatesHelp}`,
@@ -48,7 +52,7 @@ export async function templatesCommand({ gateway, validate, args, out, terminal 
     throw new UsageMistake('--version is a whole number, for `templates apply` and `templates rollback`.');
   const [id = '', file = ''] = rest;
   if (verb === 'validate') {
-    const ids = validate(id);
+    const ids = templatesIn(await load(id));
     out.write(
       values.json
         ? asJson({ file: id, templates: ids })
@@ -76,6 +80,16 @@ export async function templatesCommand({ gateway, validate, args, out, terminal 
         );
   out.write(values.json ? asJson(view) : textOf(view));
   return exitCodes.answered;
+}
+
+/** Names of the templates of a configuration. Throws CONFIGURATION_INVALID if a start would refuse one. No model server is asked. */
+function templatesIn({ configuration }: Pick<Loaded, 'configuration'>): readonly string[] {
+  resolveTemplates({
+    configuration,
+    ...{ models: [], providers: [], offers: { tools: [], collections: [], prompts: {} }, canSearch: true, canRecall: true },
+    ...{ expertPrompts, strategies: strategies(), capabilities: declaredCapabilities() },
+  });
+  return Object.keys(configuration.templates);
 }
 
 const viewOf = async (client: GatewayClient, id: string): Promise<TemplateView> => TemplateView.parse(await client.json('GET', path(id)));

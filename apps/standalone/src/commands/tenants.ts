@@ -2,6 +2,7 @@ import { TenantList, TenantView } from '@conclave/contracts';
 import { limitHelp, limitsFrom, limitText } from './account-options.js';
 import { exitCodes } from './ask.js';
 import { asJson, type AdminCommand } from './keys.js';
+import { typed } from './typed.js';
 import { readArguments, UsageMistake } from './usage.js';
 
 export const tenantsHelp = `conclave tenants: tenants of the running gateway, and limits of all keys of a tenant together
@@ -22,7 +23,7 @@ export async function tenantsCommand({ gateway, args, out, terminal }: AdminComm
     help: { type: 'boolean', short: 'h', default: false },
   });
   const [verb, id, ...more] = positionals;
-  if (values.help) return (out.write(tenantsHelp), exitCodes.answered);
+  if (values.help) return (out.write(typed(tenantsHelp)), exitCodes.answered);
   if (verb !== 'list' && verb !== 'set') {
     terminal.write(
       `${verb === undefined ? 'A command for tenants is missing.' : `There is no command "tenants ${verb}".`}\n\n${tenantsHelp}`,

@@ -8,6 +8,7 @@ import { expertPrompts } from '@conclave/strategies';
 import { Kafka, type Admin, type ConfigResourceTypes } from 'kafkajs';
 import { exitCodes } from './ask.js';
 import { topicsCommand } from './topics.js';
+import { commandPrefix } from './typed.js';
 
 /** ConfigResourceTypes.TOPIC: Node does not see kafkajs' enum among the names of its CommonJS module. */
 const topicResource = 2 as ConfigResourceTypes.TOPIC;
@@ -102,7 +103,7 @@ describe('topics at the command line, on a real cluster', () => {
   });
 
   it('require a known command', async () => {
-    expect(await topics([])).toMatchObject({ code: exitCodes.usage, warned: expect.stringContaining('conclave topics check') });
+    expect(await topics([])).toMatchObject({ code: exitCodes.usage, warned: expect.stringContaining(`${commandPrefix} topics check`) });
     expect(await topics(['drop'])).toMatchObject({ code: exitCodes.usage });
     await expect(topics(['check', '--force'])).rejects.toMatchObject({ code: expect.stringContaining('ERR_PARSE_ARGS') });
   });

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { kafkaTopics } from '@conclave/host';
 import { openLogger, terminalLines, type Loaded } from '@conclave/platform';
 import { exitCodes } from './ask.js';
+import { typed } from './typed.js';
 
 export const topicsHelp = `conclave topics: what the event log needs on a Kafka cluster
 
@@ -38,19 +39,18 @@ export async function topicsCommand({ loaded: load, args, out, terminal }: Topic
   });
   const [verb, ...more] = positionals;
   if (values.help) {
-    out.write(topicsHelp);
+    out.write(typed(topicsHelp));
     return exitCodes.answered;
   }
   if ((verb !== 'plan' && verb !== 'create' && verb !== 'check') || more.length > 0) {
-    terminal.write(
-      `${verb === undefined ? 'A command for topics is missing.' : `There is no command "topics ${positionals.join(' ')}".`}\n\n${topicsHelp}`,
-    );
+    const why = verb === undefined ? 'A command for topics is missing.' : `There is no command "topics ${positionals.join(' ')}".`;
+    terminal.write(typed(`${why}\n\n${topicsHelp}`));
     return exitCodes.usage;
   }
   const loaded = load();
   const logger = openLogger({ level: loaded.environment.LOG_LEVEL, sinks: [terminalLines(terminal)], fields: {} });
   const topics = await kafkaTopics(loaded, logger);
-  const say = (json: unknown, text: string): unknown => out.write(values.json ? `${JSON.stringify(json, null, 2)}\n` : text);
+  const say = (json: unknown, text: string): unknown => out.write(values.json ? `${JSON.stringify(json, null, 2)}\n` : typed(text));
   if (!topics) {
     const sentence = `Nothing is needed: without stores.kafka the event log is a table in the data folder ${loaded.home}.`;
     say({ mode: 'embedded', topics: [] }, `${sentence}\n`);

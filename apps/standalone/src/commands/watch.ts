@@ -5,6 +5,7 @@ import { GatewayRefusal, type GatewayClient } from './gateway-client.js';
 import { typedCommand, typedHelp } from './run-control.js';
 import { RunPrinter } from './run-printer.js';
 import { paintFor } from './terminal-look.js';
+import { commandPrefix } from './typed.js';
 import { UsageMistake } from './usage.js';
 
 export interface WatchCommand {
@@ -106,7 +107,7 @@ export async function watch({ client, runId, input, out, environment = process.e
   if (broken !== null) throw broken as Error;
   const { result } = printer;
   if (result === null) {
-    out.write(`The run continues: \`conclave run ${runId} --watch\` shows it again.\n`);
+    out.write(`The run continues: \`${commandPrefix} run ${runId} --watch\` shows it again.\n`);
     return exitCodes.answered;
   }
   if (result.outcome === 'cancelled') return exitCodes.cancelled;

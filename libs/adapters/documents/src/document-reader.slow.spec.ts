@@ -10,7 +10,7 @@ describeDocumentReader('The reader of uploads', { open: async () => openDocument
 const opened: DocumentReader[] = [];
 afterAll(() => Promise.all(opened.map((reader) => reader.close())));
 const open = (options: Parameters<typeof openDocumentReader>[0] = {}): DocumentReader => {
-  const reader = openDocumentReader({ threads: 1, ...options });
+  const reader = openDocumentReader({ processes: 1, ...options });
   opened.push(reader);
   return reader;
 };
@@ -247,7 +247,7 @@ describe('the reader', () => {
     expect((await read('Grüße', mime, name)).text).toBe('Grüße');
   });
 
-  it('ends the thread of a document that takes too long, and reads the next one', async () => {
+  it('ends the process of a document that takes too long, and reads the next one', async () => {
     const reader = open({ timeoutMs: 1 });
     const slow = `<html><body>${'<p class="a"><i>words, and more words</i></p>'.repeat(15_000)}</body></html>`;
     expect(await failureOf(read(slow, 'text/html', 'x.html', reader))).toMatchObject({

@@ -1,9 +1,9 @@
 import { Failure } from '@conclave/contracts';
 import { noticesAbout, visibleText, type DocumentReader, type DocumentToRead, type ReadDocument } from '@conclave/ports';
 import { mediaTypeOf } from './media-types.js';
-import { ReadingThreads, type ReadingThreadsOptions } from './reading-threads.js';
+import { ReadingProcesses, type ReadingProcessesOptions } from './reading-processes.js';
 
-export interface DocumentReaderOptions extends ReadingThreadsOptions {
+export interface DocumentReaderOptions extends ReadingProcessesOptions {
   /** Largest document, bytes. */
   readonly maxBytes?: number;
   /** Most pages of a PDF, slides or sheets. */
@@ -13,16 +13,16 @@ export interface DocumentReaderOptions extends ReadingThreadsOptions {
 }
 
 /**
- * Reads text (also Markdown, other markup, source code, CSV, TSV and JSON), HTML, PDF, DOCX, XLSX and PPTX. Each document is read in a thread that ends when it takes longer
- * than `timeoutMs` (default 20 s) or grows beyond its memory. Starts no thread before the first document.
+ * Reads text (also Markdown, other markup, source code, CSV, TSV and JSON), HTML, PDF, DOCX, XLSX and PPTX. Each document is read in a process that ends when it takes longer
+ * than `timeoutMs` (default 20 s) or grows beyond its memory. Starts no process before the first document.
  */
 export function openDocumentReader({
   maxBytes = 20 * 1024 * 1024,
   maxPages = 1_000,
   maxCharacters = 5_000_000,
-  ...threadOptions
+  ...processOptions
 }: DocumentReaderOptions = {}): DocumentReader {
-  const threads = new ReadingThreads({ timeoutMs: 20_000, ...threadOptions });
+  const processes = new ReadingProcesses({ timeoutMs: 20_000, ...processOptions });
 
   return {
     async read({ bytes, mime, name, signal = new AbortController().signal }: DocumentToRead): Promise<ReadDocument> {
@@ -32,7 +32,7 @@ export function openDocumentReader({
       if (bytes.byteLength > maxBytes)
         throw new Failure('DOCUMENT_TOO_LARGE', `It has ${bytes.byteLength} bytes; the limit is ${maxBytes}.`);
       if (bytes.byteLength === 0) throw new Failure('DOCUMENT_UNREADABLE', 'It is empty.');
-      const read = await threads.readSomehow(
+      const read = await processes.readSomehow(
         {
           kind: type.kind,
           bytes,
@@ -56,6 +56,6 @@ export function openDocumentReader({
         notices: [...read.notices, ...noticesAbout(text, removed)],
       };
     },
-    close: () => threads.close(),
+    close: () => processes.close(),
   };
 }

@@ -7,7 +7,7 @@ import { openDocumentReader } from './document-reader.js';
 // Made by python-docx, openpyxl and python-pptx: see make.py beside them.
 const file = (name: string): Buffer => readFileSync(new URL(`./__fixtures__/office/${name}`, import.meta.url));
 
-const reader = openDocumentReader({ threads: 1, timeoutMs: 60_000, maxPages: 50 });
+const reader = openDocumentReader({ processes: 1, timeoutMs: 60_000, maxPages: 50 });
 afterAll(() => reader.close());
 const read = (name: string, bytes: Uint8Array = file(name), mime = ''): Promise<ReadDocument> => reader.read({ bytes, mime, name });
 const failureOf = (work: Promise<unknown>): Promise<{ code: string; message: string }> =>
@@ -177,7 +177,7 @@ describe('a hostile Office document', () => {
   });
 
   it('that is slow to read is ended', async () => {
-    const hasty = openDocumentReader({ threads: 1, timeoutMs: 1 });
+    const hasty = openDocumentReader({ processes: 1, timeoutMs: 1 });
     try {
       expect(
         await failureOf(hasty.read({ bytes: word('<p><r><t>word</t></r></p>'.repeat(300_000)), mime: '', name: 'a.docx' })),

@@ -5,6 +5,7 @@ import {
   encodeEvent,
   storedRecord,
   SuspectTurns,
+  suspectsHeldMs,
   type Consumption,
   type EventLog,
   type Lag,
@@ -49,7 +50,7 @@ class KafkaLog implements EventLog {
   ) {
     this.prefix = prefixOf(options);
     this.absence = new Absence(options.logger ?? silent);
-    this.turns = new SuspectTurns(clockOf(options));
+    this.turns = new SuspectTurns(clockOf(options), suspectsHeldMs);
     this.admin = kafka.admin();
     this.producer = new KafkaProducer(kafka, this.prefix);
   }

@@ -132,7 +132,9 @@ describe.each(['streamable', 'sse'] as const)('an address (%s)', (form) => {
       const failed = await failing;
       expect(failed).toMatchObject({ code: 'TOOL_SERVER_UNAVAILABLE', detail: expect.stringContaining('may have run') });
       expect(performance.now() - from).toBeLessThan(5_000);
-      expect((await failure('one.echo', { text: 'x' })).code).toBe('TOOL_SERVER_UNAVAILABLE');
+      expect(failed.options.unsent).toBeUndefined();
+      // Nothing listens: nothing was sent.
+      expect(await failure('one.echo', { text: 'x' })).toMatchObject({ code: 'TOOL_SERVER_UNAVAILABLE', options: { unsent: true } });
       await server.address.start();
       const reply = await until('its return', () => call('one.echo', { text: 'again' }));
       expect(reply.content).toBe('again');
@@ -265,7 +267,11 @@ describe('a hostile address', () => {
     ['lists no tools', rude(() => undefined, { tools: 7 }), 'protocol'],
   ])('is reported as one that %s, without a wait', async (_name, listener, words) => {
     const { url } = await serve(listener);
-    const { tools, failure } = open({ one: { url } }, { bounds: { connectMs: 300, offersMs: 100 } });
+    // Only silence may take all of the time that a connection has: a busy machine needs more than that to read an answer.
+    const { tools, failure } = open(
+      { one: { url } },
+      { bounds: { connectMs: words === 'not ready within' ? 300 : 20_000, offersMs: 100 } },
+    );
     expect(await tools.offers()).toEqual([]);
     expect((await failure('one.tool')).message).toContain(words);
     expect(tools.status()[0]!.error).toContain(words);
@@ -273,12 +279,12 @@ describe('a hostile address', () => {
 
   it('is awaited once when it is unavailable, not by every caller', async () => {
     const { url } = await serve(() => undefined);
-    const { tools } = open({ one: { url } }, { bounds: { connectMs: 400, offersMs: 10_000 } });
+    const { tools } = open({ one: { url } }, { bounds: { connectMs: 1_500, offersMs: 10_000 } });
     await tools.offers();
     for (let times = 0; times < 3; times += 1) {
       const from = performance.now();
       expect(await tools.offers()).toEqual([]);
-      expect(performance.now() - from).toBeLessThan(200);
+      expect(performance.now() - from).toBeLessThan(1_000);
     }
   });
 });

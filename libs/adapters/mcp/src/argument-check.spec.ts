@@ -39,6 +39,45 @@ describe('arguments against a schema', () => {
     expect(problem(value)).toBe(sentence);
   });
 
+  describe('of a union', () => {
+    const way = (kind: string, ...needed: string[]) => ({
+      type: 'object',
+      properties: { kind: { const: kind }, ...Object.fromEntries(needed.map((name) => [name, { type: 'string' }])) },
+      required: ['kind', ...needed],
+    });
+    const check = new SchemaCheck(
+      {
+        $defs: { Pickup: way('pickup', 'store_id'), Delivery: way('delivery', 'street', 'postcode') },
+        type: 'object',
+        properties: {
+          ship: { oneOf: [{ $ref: '#/$defs/Pickup' }, { $ref: '#/$defs/Delivery' }] },
+          day: { anyOf: [{ type: 'integer' }, { type: 'null' }] },
+          to: {
+            anyOf: [
+              { type: 'string', minLength: 3 },
+              { type: 'object', required: ['id'] },
+            ],
+          },
+          both: { oneOf: [{ type: 'string' }, { minLength: 1 }] },
+        },
+      },
+      5_000,
+    );
+
+    it.each([
+      [{ ship: { kind: 'pickup', store: 'S1' } }, '`ship.store_id` is missing.'],
+      [{ ship: { kind: 'delivery', street: 'Main 1' } }, '`ship.postcode` is missing.'],
+      [{ ship: { kind: 'mail' } }, '`ship.kind`: Instance does not match "pickup". `ship.kind`: Instance does not match "delivery".'],
+      [{ ship: 'pickup' }, '`ship` must be object.'],
+      [{ day: 'Monday' }, '`day` must be integer or null.'],
+      [{ to: 'x' }, '`to`: String is too short (1 < 3).'],
+      [{ to: {} }, '`to.id` is missing.'],
+      [{ both: 'x' }, '`both`: Instance does not match exactly one subschema (2 matches).'],
+    ])('name only what the choice that is meant lacks: %j', (value, sentence) => {
+      expect(check.problem(value)).toBe(sentence);
+    });
+  });
+
   it('are checked without generating code from the schema', () => {
     const made = jest.spyOn(globalThis, 'Function');
     expect(problem({ expression: 'x', digits: 51 })).toContain('51');

@@ -1,6 +1,7 @@
 import { type OutputUnit, type Schema, type SchemaDraft, Validator } from '@cfworker/json-schema';
 import { Failure } from '@conclave/contracts';
 import { boundedRun, oneLine, tookTooLong, type JsonObject } from '@conclave/ports';
+import { withoutOtherChoices } from './union-errors.js';
 
 const longestProblem = 400;
 /** Maximum number of faults that are reported at once. */
@@ -61,7 +62,8 @@ function draftOf({ $schema }: JsonObject): SchemaDraft {
   return named === '04' ? '4' : named === '07' ? '7' : named === '2019-09' ? '2019-09' : '2020-12';
 }
 
-function sentences(errors: readonly OutputUnit[]): string {
+function sentences(all: readonly OutputUnit[]): string {
+  const errors = withoutOtherChoices(all, containers);
   const inner = errors.filter(({ keyword }) => !containers.has(keyword));
   const said = new Set((inner.length > 0 ? inner : errors).map(sentenceOf));
   return oneLine([...said].slice(0, mostFaults).join(' '), longestProblem);

@@ -1,10 +1,10 @@
 import { performance } from 'node:perf_hooks';
 import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/cfworker';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { ToolListChangedNotificationSchema, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { ErrorCode, McpError, ToolListChangedNotificationSchema, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { apiVersion, Failure } from '@conclave/contracts';
 import type { Logger } from '@conclave/platform';
-import type { JsonObject, ToolReply } from '@conclave/ports';
+import { mayHaveRun, oneLine, type JsonObject, type ToolReply } from '@conclave/ports';
 import { AddressTransport } from './address-transport.js';
 import type { ServerBounds } from './bounds.js';
 import { callFailure, connectFailure } from './failures.js';
@@ -28,6 +28,19 @@ export interface ConnectionParts {
 /** Longer than any call: this class does the timing, so that a server cannot fake one of our timeouts. */
 const neverMs = 2_147_483_647;
 
+/** Requests of servers that are refused, in words. */
+const wanted: Readonly<Record<string, string>> = {
+  'elicitation/create': 'the answer of a person (elicitation)',
+  'sampling/createMessage': 'the reply of a model (sampling)',
+  'roots/list': 'the folders of its client (roots)',
+};
+
+/** Two texts as sentences that follow each other; the first one is that of a server, and may lack its full stop. */
+const asSentences = (said: string, more: string): string => {
+  const first = said.trim();
+  return first === '' ? more : `${first}${/[.!?]$/.test(first) ? '' : '.'} ${more}`;
+};
+
 /** One connection to a server, from its first message to its end; never reused. */
 export class ServerConnection {
   tools: ReadonlyMap<string, ListedTool> = new Map();
@@ -42,6 +55,8 @@ export class ServerConnection {
   /** Calls and pings in progress. */
   private asking = 0;
   private unasked = { second: 0, messages: 0 };
+  /** The last request of the server that was refused. */
+  private refused = { method: '', at: Number.NEGATIVE_INFINITY };
   private readonly client = new Client(
     { name: 'conclave', version: apiVersion },
     // Interprets schemas; the default would make code from them.
@@ -99,6 +114,11 @@ export class ServerConnection {
       else this.endedEarly = true;
     };
     this.client.onerror = (error) => this.noticed(error);
+    // The same answer as without a handler; a tool that asks in vain says only that.
+    this.client.fallbackRequestHandler = ({ method }) => {
+      this.refused = { method, at: performance.now() };
+      return Promise.reject(new McpError(ErrorCode.MethodNotFound, 'Method not found'));
+    };
     this.client.setNotificationHandler(ToolListChangedNotificationSchema, () => this.listSoon());
     await this.client.connect(transport, { timeout: neverMs });
     await this.list();
@@ -118,6 +138,7 @@ export class ServerConnection {
     signal.addEventListener('abort', leave, { once: true });
     if (signal.aborted) leave();
     this.asking += 1;
+    const begun = performance.now();
     try {
       const request = { method: 'tools/call', params: { name: tool.name, arguments: { ...args } } };
       const result = await this.client.request(request, CallResult, { signal: leaving.signal, timeout: neverMs });
@@ -126,14 +147,21 @@ export class ServerConnection {
         const problem = tool.output.problem(result.structuredContent);
         if (problem) throw new Failure('TOOL_FAILED', `Its structured result does not match its own schema: ${problem}`);
       }
-      return replyOf(result);
+      const reply = replyOf(result);
+      const inVain = reply.isError ? this.askedInVain(begun) : null;
+      return inVain === null ? reply : { ...reply, content: asSentences(reply.content, inVain) };
     } catch (error) {
       if (signal.aborted) throw new Failure('CALL_CANCELLED');
       if (late) {
         void this.answers();
-        throw new Failure('CALL_TIMEOUT', `The tool did not answer within ${Math.round(timeoutMs)} ms.`);
+        const said = `The tool did not answer within ${Math.round(timeoutMs)} ms.`;
+        throw new Failure('CALL_TIMEOUT', tool.repeatable ? said : `${said} ${mayHaveRun}`);
       }
-      throw this.failure ? new LostReply(this.failure, true) : callFailure(error);
+      if (this.failure) throw new LostReply(this.failure, true);
+      const failure = callFailure(error);
+      const inVain = this.askedInVain(begun);
+      if (failure instanceof LostReply || inVain === null) throw failure;
+      throw new Failure(failure.code, asSentences(failure.detail ?? '', inVain), failure.options);
     } finally {
       this.asking -= 1;
       clearTimeout(timer);
@@ -187,6 +215,12 @@ export class ServerConnection {
     await this.client.close();
     this.guard.close();
     this.parts.onEnd(this.failure, false);
+  }
+
+  /** What the server asked for since `begun` and did not get, as a sentence; null for nothing. The tool may fail for no other reason. */
+  private askedInVain(begun: number): string | null {
+    const { method, at } = this.refused;
+    return at < begun ? null : `Meanwhile its server asked for ${wanted[method] ?? oneLine(method, 60)}, which is not supported.`;
   }
 
   private ended(): Failure {

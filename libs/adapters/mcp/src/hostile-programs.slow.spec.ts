@@ -40,9 +40,10 @@ describe('a list of tools', () => {
   it.each(['silent-list', 'wrong-list', 'never-answers', 'old-protocol'])('fails only its own server when it is %s', async (mode) => {
     const { tools, failure } = open(
       { bad: plainProgram(mode), good: plainProgram() },
-      { bounds: { startMs: 1_000, connectMs: 1_000, offersMs: 800 } },
+      { bounds: { startMs: 3_000, connectMs: 3_000, offersMs: 800 } },
     );
-    expect((await tools.offers()).map(({ name }) => name)).toContain('good.echo');
+    // On a busy machine a program needs longer to start than one request waits for it.
+    await until('the tools of the good server', async () => (await tools.offers()).some(({ name }) => name === 'good.echo'));
     expect((await failure('bad.tool')).code).toBe('TOOL_SERVER_UNAVAILABLE');
     expect(tools.status().map(({ ok }) => ok)).toEqual([false, true]);
   });
@@ -66,11 +67,11 @@ describe('the schema of a tool', () => {
     ['that unfolds without end', 'unfolding', { a: 'text' }, 'too long'],
     ['that is somewhere else', 'elsewhere', { a: 'text' }, 'cannot be read'],
   ])('%s fails its own calls alone', async (_name, tool, args, words) => {
-    const { failure, call } = open({ one: plainProgram('schemas') }, { bounds: { schemaMs: 600 } });
+    const { failure, call } = open({ one: plainProgram('schemas') }, { bounds: { schemaMs: 2_000 } });
     expect(await failure(`one.${tool}`, args)).toMatchObject({ code: 'TOOL_FAILED', detail: expect.stringContaining(words) });
     const from = performance.now();
     expect((await failure(`one.${tool}`, args)).code).toBe('TOOL_FAILED');
-    expect(performance.now() - from).toBeLessThan(500);
+    expect(performance.now() - from).toBeLessThan(1_500);
     expect((await call('one.twin', { a: 1 })).content).toBe('done');
   });
 
@@ -111,13 +112,18 @@ describe('an answer', () => {
     ['garbage', 'TOOL_SERVER_UNAVAILABLE'],
     ['flood', 'TOOL_SERVER_UNAVAILABLE'],
     ['deaf', 'CALL_TIMEOUT'],
-  ])('of only %s ends the program, and the next call restarts it', async (tool, code) => {
-    const { failure, call } = open(answers, { bounds: { pingMs: 200 } });
-    await call('one.stray');
-    expect((await failure(`one.${tool}`, {}, { timeoutMs: tool === 'deaf' ? 200 : 5_000 })).code).toBe(code);
-    const reply = await until('a new program', () => call('one.stray', {}, { timeoutMs: 1_000 }));
-    expect(reply.content).toBe('done');
-  });
+  ])(
+    'of only %s ends the program, and the next call restarts it',
+    async (tool, code) => {
+      const { failure, call } = open(answers, { bounds: { pingMs: 200 } });
+      await call('one.stray');
+      // A busy machine takes seconds to write and read so much.
+      expect((await failure(`one.${tool}`, {}, { timeoutMs: tool === 'deaf' ? 200 : 40_000 })).code).toBe(code);
+      const reply = await until('a new program', () => call('one.stray', {}, { timeoutMs: 1_000 }));
+      expect(reply.content).toBe('done');
+    },
+    60_000,
+  );
 
   it('that comes with a line of a log does not end the program, however many calls there are', async () => {
     const { call } = open({ one: plainProgram('answers') }, { bounds: { strayLines: 3, strayMs: 100 } });

@@ -27,8 +27,8 @@ describe('a program made with the SDK', () => {
 
   it('is not started before its tools are requested', async () => {
     expect(sample.tools.status()).toEqual([{ name: 'sample', ok: false, error: null, tools: 0 }]);
-    expect((await sample.tools.offers()).length).toBe(12);
-    expect(sample.tools.status()).toEqual([{ name: 'sample', ok: true, error: null, tools: 12 }]);
+    expect((await sample.tools.offers()).length).toBe(14);
+    expect(sample.tools.status()).toEqual([{ name: 'sample', ok: true, error: null, tools: 14 }]);
   });
 
   it('sees only PATH, HOME and the configured variables of our environment, and starts in the given folder', async () => {
@@ -59,6 +59,23 @@ describe('a program made with the SDK', () => {
 
   it('reports the message of its error on one line', async () => {
     expect(await sample.failure('sample.raise')).toMatchObject({ code: 'TOOL_FAILED', detail: expect.stringMatching(/says: .*disk full/) });
+  });
+
+  it('fails a call that needs what no client here gives, with a sentence that says so', async () => {
+    const needs = async (method: string) => (await sample.failure('sample.ask', { for: method })).detail;
+    expect(await needs('elicitation/create')).toMatch(
+      /Method not found\. Meanwhile its server asked for the answer of a person \(elicitation\), which is not/,
+    );
+    expect(await needs('roots/list')).toMatch(/ asked for the folders of its client \(roots\), which is not supported\.$/);
+    expect(await sample.call('sample.ask-and-tell')).toMatchObject({
+      isError: true,
+      content: 'Not confirmed. Meanwhile its server asked for the answer of a person (elicitation), which is not supported.',
+    });
+    expect((await sample.failure('sample.raise')).detail).not.toContain('asked for');
+  });
+
+  it('says of a call that took too long whether it may have run', async () => {
+    expect((await sample.failure('sample.wait', {}, { timeoutMs: 100 })).detail).toMatch(/within \d+ ms\. It may have run; /);
   });
 
   it('is started again after it was killed during a call', async () => {

@@ -6,6 +6,7 @@ import type { ServerBounds } from './bounds.js';
 import type { ServerConnection } from './connection.js';
 import type { Launch } from './launch-plan.js';
 import { LostReply } from './lost-reply.js';
+import { neverMade } from './never-made.js';
 import type { ListedTool } from './tool-list.js';
 
 /** Milliseconds after which a connection counts as good, however it ends. */
@@ -37,17 +38,26 @@ export class ToolServer {
 
   /** Its tools by their own names. Throws TOOL_SERVER_UNAVAILABLE. */
   async tools(): Promise<ReadonlyMap<string, ListedTool>> {
-    const connection = await this.connected();
+    const connection = await this.connected().catch((error: unknown) => {
+      throw error instanceof Failure ? neverMade(error) : error;
+    });
     connection.listIfOld();
     return connection.tools;
   }
 
   /** Throws what `ToolServers.call` throws. `tool` is one of `tools()`. */
   async call(tool: ListedTool, args: JsonObject, signal: AbortSignal, until: number): Promise<ToolReply> {
+    // Whether an earlier try may have reached the tool.
+    let wasSent = false;
     for (let again = false; ; again = true) {
-      const connection = await this.connected();
+      const connection = await this.connected().catch((error: unknown) => {
+        throw error instanceof Failure && !wasSent ? neverMade(error) : error;
+      });
       if (signal.aborted) throw new Failure('CALL_CANCELLED');
-      if (performance.now() >= until) throw new Failure('CALL_TIMEOUT', 'The tool did not answer in time.');
+      if (performance.now() >= until) {
+        const late = new Failure('CALL_TIMEOUT', 'The tool did not answer in time.');
+        throw wasSent ? late : neverMade(late);
+      }
       try {
         const reply = await connection.call(tool, args, signal, until - performance.now());
         this.failuresInARow = 0;
@@ -57,8 +67,12 @@ export class ToolServer {
         // If the call was sent, the server may be well and have other calls running. Otherwise the session is lost and a new one is needed.
         if (error.sent) await connection.answers();
         else connection.drop(error.failure);
+        wasSent ||= error.sent;
         const harmless = !error.sent || tool.repeatable;
-        if (again || !harmless || error.failure.code !== 'TOOL_SERVER_UNAVAILABLE') throw this.named(this.lost(error, tool));
+        if (again || !harmless || error.failure.code !== 'TOOL_SERVER_UNAVAILABLE') {
+          const failure = this.named(this.lost(error, tool));
+          throw wasSent ? failure : neverMade(failure);
+        }
       }
     }
   }

@@ -288,7 +288,7 @@ describe('the search for local servers', () => {
     expect(
       await discoverLocalServers({ ports: { ollama: silent.port, lmstudio: page.port, llamacpp: away.port, vllm: 1 }, timeoutMs: 100 }),
     ).toEqual([]);
-    expect(performance.now() - at).toBeLessThan(1_000);
+    expect(performance.now() - at).toBeLessThan(5_000);
   });
 });
 

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { blobThresholdBytes, leaseTtlMs, systemClock, type Clock, type StoredRecord } from '@conclave/ports';
+import { blobThresholdBytes, leaseTtlMs, suspectsHeldMs, systemClock, type Clock, type StoredRecord } from '@conclave/ports';
 import { acceptance, counting, ending, namedOutput, newRunId, nthInput, timer, until, type Tally } from '@conclave/ports/suites';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ShiftedClock } from './__fixtures__/shifted-clock.js';
@@ -209,6 +209,33 @@ describe('openSqlite', () => {
       await until('the rest is finished', async () => (await lag(heir)) === 0);
       expect(again.sort()).toEqual(['1', '4']);
     });
+  });
+
+  it('does not begin at once what two processes in a row died with', async () => {
+    let home = join(root, 'home');
+    let sqlite = open(home, { processId: 'victim 1' });
+    const begun: number[] = [];
+    const handle = (life: number) => () => (begun.push(life), new Promise<never>(() => undefined));
+    const subscription = { group: 'merger', topics: ['run.commands'], concurrency: 1, graceMs: 0 } as const;
+    await sqlite.log.publish([namedOutput(newRunId(), 'slow')]);
+    for (const life of [1, 2]) {
+      await sqlite.log.subscribe({ ...subscription, handle: handle(life) });
+      await until(`life ${life} has begun it`, () => begun.includes(life));
+      await sqlite.durable();
+      const held: (() => void)[] = [];
+      const clock: Clock = {
+        ...systemClock,
+        after: (ms, call) => (ms > 4_000 && ms <= suspectsHeldMs ? (held.push(call), () => undefined) : systemClock.after(ms, call)),
+      };
+      sqlite = afterKill(home, { processId: `victim ${life + 1}`, clock });
+      home = join(root, `life ${lives}`);
+      if (life === 1) continue;
+      await sqlite.log.subscribe({ ...subscription, handle: handle(3) });
+      await until('it waits', () => held.length > 0);
+      expect(begun).toEqual([1, 2]);
+      held[0]!();
+      await until('it is begun', () => begun.includes(3));
+    }
   });
 
   describe('housekeeping', () => {

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import type { Retention } from '@conclave/contracts';
 import {
   SuspectTurns,
+  suspectsHeldMs,
   systemClock,
   type Blobs,
   type Clock,
@@ -99,7 +100,7 @@ export function openSqlite(options: SqliteOptions): Sqlite {
   const blobs = new SqliteBlobs(database, now);
   const graph = new SqliteGraph(database);
   const vectors = new SqliteVectors(database);
-  const turns = new SuspectTurns(clock);
+  const turns = new SuspectTurns(clock, suspectsHeldMs);
   const logs: EventLog[] = [];
   const corpora: Search[] = [];
 

@@ -141,7 +141,7 @@ for attempt in attempts:
     });
     const from = performance.now();
     await expect(heavy).rejects.toMatchObject({ code: 'MATH_LIMIT' });
-    expect(performance.now() - from).toBeLessThan(2_600);
+    expect(performance.now() - from).toBeLessThan(6_000);
     expect((await evaluate(symbolic, '2+2')).result).toBe('4');
   });
 

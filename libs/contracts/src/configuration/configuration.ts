@@ -163,7 +163,7 @@ export const TaskClassName = z
   .regex(/^[a-z][a-z0-9-]{0,29}$/)
   .meta({ expected: 'small letters, digits and `-`' });
 
-/** Rights of a key, from least to most. */
+/** Rights of a key. Which routes accept it: `accessKinds`. */
 export const keyRoles = ['user', 'auditor', 'admin'] as const;
 export type KeyRole = (typeof keyRoles)[number];
 
@@ -184,7 +184,7 @@ const ClientKeySettings = z.strictObject({
     .default('redacted')
     .describe('full: the events of its runs contain prompts and raw replies, and the key may read them'),
   role: ConfiguredRole.default('user').describe(
-    'auditor: may also read prompts and raw replies of runs that keep them; admin: may also use the admin routes',
+    'user: asks, uploads, rates and deletes; auditor: reads, also the audit, and prompts and raw replies of runs that keep them, and may fork and rerun runs; admin: may do both, and use the admin routes',
   ),
   limits: KeyLimits.optional().describe('limits of the key over all gateways'),
   user_limits: KeyLimits.optional().describe('limits of each end user whom its requests name, in addition to those of the key'),

@@ -64,6 +64,7 @@ export const TaskInput = z.discriminatedUnion('kind', [
     tool: z.string().describe('`server.tool`'),
     args: z.record(z.string(), z.unknown()),
     refused: z.string().optional().describe('why it is not called: the task fails with this sentence'),
+    refusedAs: z.enum(['TOOL_UNKNOWN', 'TOOL_ARGUMENTS_INVALID']).optional().describe('code of that failure; absent: TOOL_UNKNOWN'),
   }),
   z.object({
     kind: z.literal('values'),
@@ -184,6 +185,16 @@ export const TaskInput = z.discriminatedUnion('kind', [
     failed: z
       .array(z.object({ capability: z.string(), task: z.string(), reason: z.string() }))
       .describe('tasks without a result, to be named'),
+    undone: z
+      .array(
+        z.object({
+          call: z.string().describe('`server.tool` and its arguments'),
+          reason: z.string(),
+          unsent: z.literal(true).optional().describe('it was certainly not made; absent if that is not known'),
+        }),
+      )
+      .optional()
+      .describe('failed calls that were to change something; a note below the answer names them'),
     openGap: z.string().nullable().describe('what is still missing, to be named in the answer'),
     topics: z
       .object({

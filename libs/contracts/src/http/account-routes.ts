@@ -17,6 +17,7 @@ export const accountRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/usage',
+    access: 'read',
     summary:
       'What was spent: by the key of the request, and for auditors and admins by every key of the tenant. Each run lists its own calls.',
     status: 200,
@@ -33,6 +34,7 @@ export const accountRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/admin/keys',
+    access: 'administer',
     summary: 'Issues an API key. Its value is only in this response: only a hash of it is stored.',
     request: { ...of('KeyRequest', KeyRequest), example: { name: 'front end', tenant: 'research', templates: ['conclave-fast'] } },
     status: 201,
@@ -42,6 +44,7 @@ export const accountRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/admin/keys',
+    access: 'administer',
     summary: 'Issued keys, newest first, without those of the configuration.',
     status: 200,
     response: of('KeyList', KeyList),
@@ -51,10 +54,11 @@ export const accountRoutes: readonly Route[] = [
       { name: 'before', doc: '`nextBefore` of the previous page', schema: { type: 'string', pattern: '^\\d{1,15}\\..{1,200}$' } },
     ],
   },
-  { method: 'GET', path: '/v1/admin/keys/{id}', summary: 'An issued key.', status: 200, response: key },
+  { method: 'GET', path: '/v1/admin/keys/{id}', access: 'administer', summary: 'An issued key.', status: 200, response: key },
   {
     method: 'PATCH',
     path: '/v1/admin/keys/{id}',
+    access: 'administer',
     summary:
       'Changes rights, limits or expiry of a key, on all gateways within two seconds. Absent members keep their value; null removes a limit.',
     request: { ...of('KeyChange', KeyChange), nullIsValue: true, example: { limits: null } },
@@ -64,6 +68,7 @@ export const accountRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/admin/keys/{id}/rotate',
+    access: 'administer',
     summary: 'Replaces the value of a key. The new value is only in this response; the old one is accepted for `grace_s` more seconds.',
     request: { ...of('KeyRotation', KeyRotation), example: { grace_s: 3_600 } },
     status: 200,
@@ -72,6 +77,7 @@ export const accountRoutes: readonly Route[] = [
   {
     method: 'DELETE',
     path: '/v1/admin/keys/{id}',
+    access: 'administer',
     summary: 'Revokes a key for good, on all gateways within two seconds. Its open requests are cut, and their runs cancelled.',
     status: 200,
     response: key,
@@ -79,6 +85,7 @@ export const accountRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/admin/tenants',
+    access: 'administer',
     summary: 'Tenants that have issued keys or limits.',
     status: 200,
     response: of('TenantList', TenantList),
@@ -86,6 +93,7 @@ export const accountRoutes: readonly Route[] = [
   {
     method: 'PATCH',
     path: '/v1/admin/tenants/{id}',
+    access: 'operate',
     summary: 'Sets the limits of all keys of a tenant together.',
     request: { ...of('TenantChange', TenantChange), nullIsValue: true, example: { limits: null } },
     inPath: { id: jsonSchemaOf(TenantName, 'input') },

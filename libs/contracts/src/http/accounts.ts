@@ -17,7 +17,9 @@ const KeyRights = z.object({
     .min(1, { error: 'must not be empty' })
     .max(100)
     .describe('for people; need not be unique'),
-  role: ConfiguredRole.describe('user; auditor: also reads requests of other keys of the tenant; admin: also uses the admin routes'),
+  role: ConfiguredRole.describe(
+    'user: asks and changes; auditor: reads, also the audit and requests of other keys of the tenant; admin: does both, and uses the admin routes',
+  ),
   detail: z.enum(['redacted', 'full']).describe('full: its runs keep prompts and raw replies, and it may read them'),
   templates: TemplateIds.describe('ids that it may ask, as `GET /v1/models` lists them; all others do not exist for it. null = all'),
   limits: KeyLimits.nullable().describe('null = no limits of its own'),

@@ -73,6 +73,7 @@ export const graphRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/knowledge',
+    access: 'read',
     summary: 'Numbers of entities, relations, insights and contradictions in the knowledge graph of the tenant.',
     status: 200,
     response: of('GraphFacts', GraphFacts),
@@ -80,6 +81,7 @@ export const graphRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/knowledge/entities',
+    access: 'read',
     summary: 'Entities in the knowledge graph, ordered by name.',
     status: 200,
     response: of('EntityList', EntityList),
@@ -92,6 +94,7 @@ export const graphRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/knowledge/entities/{id}',
+    access: 'read',
     summary: 'An entity with its neighbours: relations with their trust, and insights with the runs that taught them.',
     status: 200,
     response: of('EntityView', EntityView),

@@ -1,3 +1,4 @@
+export * from './access.js';
 export * from './accounts.js';
 export * from './audit.js';
 export * from './usage.js';

@@ -45,6 +45,7 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/feedback',
+    access: 'change',
     summary: 'Rates an answer, once and only by its caller. This changes scores, caches and the trust in what was learned from the answer.',
     request: { ...of('FeedbackRequest', FeedbackRequest), example: { response_id: 'run_0123456789abcdef', rating: 5 } },
     status: 202,
@@ -53,6 +54,7 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/collections',
+    access: 'change',
     summary: 'Creates a collection of documents that runs of this tenant search. Creating the same one again changes nothing.',
     request: { ...of('CollectionRequest', CollectionRequest), example: { name: 'manuals', description: 'Manuals of our clocks.' } },
     status: 201,
@@ -62,6 +64,7 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/collections',
+    access: 'read',
     summary: 'Collections of the tenant.',
     status: 200,
     response: of('CollectionList', CollectionList),
@@ -69,6 +72,7 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'DELETE',
     path: '/v1/collections/{name}',
+    access: 'change',
     summary: 'Removes a collection with everything in it.',
     status: 200,
     response: deleted,
@@ -76,6 +80,7 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/collections/{name}/query',
+    access: 'read',
     summary: 'Tries a query: the passages that a run would find, best first, without a model call.',
     request: { ...of('CollectionQuery', CollectionQuery), example: { query: 'How is the clock wound?', limit: 3 } },
     status: 200,
@@ -84,6 +89,7 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/collections/{name}/documents',
+    access: 'change',
     summary: 'Adds a document: as a form, as JSON, or as its bytes. It is read and embedded afterwards.',
     request: {
       ...of('DocumentRequest', DocumentRequest),
@@ -113,6 +119,7 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/collections/{name}/documents',
+    access: 'read',
     summary: 'Documents of a collection with their progress.',
     status: 200,
     response: of('DocumentList', DocumentList),
@@ -124,6 +131,7 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/collections/{name}/documents/{id}',
+    access: 'read',
     summary: 'A document with its progress.',
     status: 200,
     response: document,
@@ -131,6 +139,7 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'DELETE',
     path: '/v1/collections/{name}/documents/{id}',
+    access: 'change',
     summary: 'Removes a document and everything derived from it.',
     status: 200,
     response: deleted,
@@ -138,6 +147,7 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/knowledge/insights',
+    access: 'read',
     summary: 'Insights that the knowledge graph learned from a run. It learns them after the answer: the list is empty until then.',
     status: 200,
     response: of('InsightList', InsightList),
@@ -146,6 +156,7 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/knowledge/insights/{id}',
+    access: 'read',
     summary: 'An insight that answers name among their sources: the runs, answers and sources it was learned from, and its trust.',
     status: 200,
     response: of('InsightView', InsightView),
@@ -153,6 +164,7 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/admin/templates',
+    access: 'operate',
     summary: 'Templates, and whether they were changed.',
     status: 200,
     response: of('TemplateList', TemplateList),
@@ -160,6 +172,7 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/admin/templates/{id}/check',
+    access: 'operate',
     summary: 'Lists the faults of a change, given as objects or as YAML. Nothing is changed, started or connected.',
     request: { ...of('TemplateCheckRequest', TemplateCheckRequest), nullIsValue: true, example: { yaml: 'max_agentic_rounds: 2' } },
     status: 200,
@@ -168,6 +181,7 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/admin/templates/{id}/rollback',
+    access: 'operate',
     summary: 'Restores an earlier version of a template, or the file (0).',
     request: { ...of('RollbackRequest', RollbackRequest), example: { version: 0 } },
     status: 200,
@@ -176,6 +190,7 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/admin/templates/{id}',
+    access: 'operate',
     summary: 'A template: what was changed while the system runs, the whole of it, and its versions.',
     status: 200,
     response: of('TemplateView', TemplateView),
@@ -183,6 +198,7 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'PUT',
     path: '/v1/admin/templates/{id}',
+    access: 'operate',
     summary:
       'Changes options, models, limits and rounds of a template; runs accepted two seconds later use them, and a run keeps those it began with.',
     request: { ...of('TemplateChange', TemplateChange), example: { options: {}, settings: { limits: { model_calls: 20 } } } },
@@ -192,6 +208,7 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/admin/prompts',
+    access: 'operate',
     summary: 'Prompts and whether they were changed.',
     status: 200,
     response: of('PromptList', PromptList),
@@ -199,6 +216,7 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/admin/prompts/{name}',
+    access: 'operate',
     summary: 'A prompt: the shipped text, its replacement, and its versions.',
     status: 200,
     response: prompt,
@@ -206,6 +224,7 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'PUT',
     path: '/v1/admin/prompts/{name}',
+    access: 'operate',
     summary: 'Replaces the text of a prompt; runs that start two seconds later use it.',
     request: of('PromptChange', PromptChange),
     status: 200,
@@ -214,6 +233,7 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/admin/prompts/{name}/rollback',
+    access: 'operate',
     summary: 'Restores an earlier text of a prompt, or the shipped one.',
     request: { ...of('RollbackRequest', RollbackRequest), example: { version: 0 } },
     status: 200,
@@ -222,14 +242,16 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/admin/skills',
+    access: 'operate',
     summary: 'Skills, approved or not.',
     status: 200,
     response: of('SkillList', SkillList),
   },
-  { method: 'GET', path: '/v1/admin/skills/{name}', summary: 'A skill with its text.', status: 200, response: skill },
+  { method: 'GET', path: '/v1/admin/skills/{name}', access: 'operate', summary: 'A skill with its text.', status: 200, response: skill },
   {
     method: 'PUT',
     path: '/v1/admin/skills/{name}',
+    access: 'operate',
     summary: 'Adds or changes a skill. It does not run until exactly this text is approved.',
     request: {
       ...of('SkillChange', SkillChange),
@@ -243,6 +265,7 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/admin/skills/{name}/approval',
+    access: 'operate',
     summary: 'Approves the version that was read, or withdraws the approval.',
     request: { ...of('SkillApproval', SkillApproval), example: { approved: true, version: 1 } },
     status: 200,
@@ -251,6 +274,7 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'DELETE',
     path: '/v1/admin/skills/{name}',
+    access: 'operate',
     summary: 'Removes a skill that was added over HTTP.',
     status: 200,
     response: deleted,
@@ -258,6 +282,7 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/admin/knowledge/quarantine',
+    access: 'administer',
     summary: 'Relations that contradict the knowledge graph and wait for a decision.',
     status: 200,
     response: of('ContradictionList', ContradictionList),
@@ -269,6 +294,7 @@ export const knowledgeRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/admin/knowledge/quarantine/{id}',
+    access: 'administer',
     summary: 'Accepts or rejects such a relation. The first decision is final.',
     request: { ...of('ContradictionDecision', ContradictionDecision), example: { accept: false } },
     status: 200,

@@ -181,6 +181,7 @@ export const operatorRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/admin/providers',
+    access: 'operate',
     summary: 'Model servers with their models, slots and breakers; never a key.',
     status: 200,
     response: of('ProviderList', ProviderList),
@@ -188,6 +189,7 @@ export const operatorRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/admin/providers/test',
+    access: 'operate',
     summary: 'Checks a model server: lists its models, makes one small call if a model is named, and returns the finding as a sentence.',
     request: { ...of('ProviderTestRequest', ProviderTestRequest), example: { base_url: 'http://127.0.0.1:11434/v1' } },
     status: 200,
@@ -196,6 +198,7 @@ export const operatorRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/admin/caches',
+    access: 'administer',
     summary: 'Lookups and hits of the caches of the tenant, and how near earlier questions were.',
     status: 200,
     response: of('CacheReport', CacheReport),
@@ -203,6 +206,7 @@ export const operatorRoutes: readonly Route[] = [
   {
     method: 'DELETE',
     path: '/v1/admin/caches/{layer}',
+    access: 'administer',
     inPath: { layer: oneOf(...cacheLayers) },
     summary: 'Empties a cache of the tenant: exact, semantic, plan or search. Recorded on the audit.',
     status: 200,
@@ -211,6 +215,7 @@ export const operatorRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/runs/{id}/cache',
+    access: 'read',
     summary: 'Why a cache answered a run or did not: both questions, their distance against the threshold, the age, the nearest misses.',
     status: 200,
     response: of('CacheExplanation', CacheExplanation),
@@ -218,6 +223,7 @@ export const operatorRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/admin/services',
+    access: 'operate',
     summary: 'Live processes, the lag of consumers, stores and their state, open dead letters.',
     status: 200,
     response: of('ServicesReport', ServicesReport),

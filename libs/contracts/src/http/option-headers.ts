@@ -29,7 +29,7 @@ function valueOf(option: z.ZodType): JsonSchema {
 
 export const idempotencyKey: Parameter = {
   name: 'idempotency-key',
-  doc: 'a repeat of the request with this key attaches to the run it repeats',
+  doc: 'a repeat of the request with this key attaches to the run it repeats; another request with the same key repeats nothing',
 };
 
 /** Headers of each request that asks a question. Members of `conclave` in the body take precedence over them. */

@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import type { JsonSchema } from '../json-schema.js';
+import type { Access } from './access.js';
 
 /** A parameter in a query or a header. An empty one counts as absent. */
 export interface Parameter {
@@ -28,6 +29,8 @@ export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** OpenAPI path; `{id+}` also matches slashes. */
   readonly path: string;
+  /** Whose keys it accepts. */
+  readonly access: Access;
   readonly summary: string;
   readonly request?: Named & {
     /** Whether null is a value of its own; otherwise a member with null counts as absent. */
@@ -51,6 +54,4 @@ export interface Route {
   readonly headers?: readonly Parameter[];
   /** Member of the response that names what the request made, and the path under which it is then found. */
   readonly makes?: { readonly member: string; readonly at: string };
-  /** Requires no API key, even if keys are configured. */
-  readonly open?: boolean;
 }

@@ -26,6 +26,7 @@ export const routes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/chat/completions',
+    access: 'change',
     summary: 'Asks a template or a model; streamed with `stream: true`. The run ends when its last client disconnects.',
     request: {
       name: 'ChatCompletionRequest',
@@ -40,6 +41,7 @@ export const routes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/responses',
+    access: 'change',
     summary: "As /v1/chat/completions, in the shape of OpenAI's Responses API; stored for seven days unless `store` is false.",
     request: { name: 'ResponseRequest', schema: ResponseRequest, example: { model: 'conclave', input: exampleQuestion } },
     status: 200,
@@ -51,6 +53,7 @@ export const routes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/responses/{id}',
+    access: 'read',
     summary: 'A stored response, complete or in progress; with `stream=true` as events, whose last ones come when it has ended.',
     status: 200,
     response: { name: 'ResponseObject', schema: ResponseObject },
@@ -63,6 +66,7 @@ export const routes: readonly Route[] = [
   {
     method: 'DELETE',
     path: '/v1/responses/{id}',
+    access: 'change',
     summary: 'Deletes a stored response; its run is kept until its own retention ends.',
     status: 200,
     response: { name: 'ResponseDeleted', schema: ResponseDeleted },
@@ -70,6 +74,7 @@ export const routes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/responses/{id}/cancel',
+    access: 'change',
     summary: 'Cancels the run of a response; one that has ended stays as it is.',
     status: 200,
     response: { name: 'ResponseObject', schema: ResponseObject },
@@ -77,6 +82,7 @@ export const routes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/responses/{id}/input_items',
+    access: 'read',
     summary: 'The input of a stored response, newest item first.',
     status: 200,
     response: { name: 'ResponseItemList', schema: ResponseItemList },
@@ -89,6 +95,7 @@ export const routes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/messages',
+    access: 'change',
     summary: "As /v1/chat/completions, in the shape of Anthropic's Messages API; its errors too.",
     request: {
       name: 'MessagesRequest',
@@ -104,6 +111,7 @@ export const routes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/messages/count_tokens',
+    access: 'read',
     summary: 'Estimates the tokens of a request for /v1/messages.',
     request: {
       name: 'CountTokensRequest',
@@ -117,6 +125,7 @@ export const routes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/completions',
+    access: 'change',
     summary: "As /v1/chat/completions with one question, in the shape of OpenAI's legacy API.",
     request: { name: 'CompletionRequest', schema: CompletionRequest, example: { model: 'conclave', prompt: exampleQuestion } },
     status: 200,
@@ -127,6 +136,7 @@ export const routes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/embeddings',
+    access: 'change',
     summary: 'Vectors of texts, by the embedder that collections use or by an embedding model of a provider.',
     request: {
       name: 'EmbeddingRequest',
@@ -139,6 +149,7 @@ export const routes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/models',
+    access: 'read',
     summary: 'Templates, aliases and models that can be asked.',
     status: 200,
     response: { name: 'ModelList', schema: ModelList },
@@ -153,6 +164,7 @@ export const routes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/models/{id+}',
+    access: 'read',
     summary: 'A template, an alias or a model; the id may contain slashes.',
     status: 200,
     response: { name: 'ModelObject', schema: ModelObject },
@@ -161,6 +173,7 @@ export const routes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/admin/dead-letters',
+    access: 'operate',
     summary: 'Dead letters: records that could not be handled, newest first. Needs a key with the role admin, like every admin route.',
     status: 200,
     response: { name: 'DeadLetterList', schema: DeadLetterList },
@@ -176,6 +189,7 @@ export const routes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/admin/dead-letters/{id}',
+    access: 'operate',
     summary: 'A dead letter: headers, raw bytes, decisions, and what its failure caused.',
     status: 200,
     response: { name: 'DeadLetterView', schema: DeadLetterView },
@@ -183,6 +197,7 @@ export const routes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/admin/dead-letters/{id}/redrive',
+    access: 'operate',
     summary: 'Publishes the record of a dead letter again, byte by byte, only for the group that failed.',
     request: { name: 'RedriveRequest', schema: RedriveRequest, example: { note: 'The model server is back.' } },
     status: 200,
@@ -191,6 +206,7 @@ export const routes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/admin/dead-letters/{id}/discard',
+    access: 'operate',
     summary: 'Marks a dead letter as settled without handling; it stays on the log until its retention ends.',
     request: { name: 'DiscardRequest', schema: DiscardRequest, example: { note: 'No longer needed.' } },
     status: 200,
@@ -199,6 +215,7 @@ export const routes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/audit',
+    access: 'audit',
     summary:
       'The audit as hash-chained lines of JSON with a signed head at the end. Needs a key with the role auditor or admin; shows only its own tenant, except to admins of the tenant `default`. Each export is itself recorded.',
     status: 200,
@@ -216,6 +233,7 @@ export const routes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/admin/health',
+    access: 'operate',
     summary: 'Whether the gateway can do work, with a sentence for each problem. Its metrics are on the admin port.',
     status: 200,
     response: { name: 'Readiness', schema: Readiness },
@@ -228,57 +246,58 @@ export const routes: readonly Route[] = [
   {
     method: 'GET',
     path: '/',
+    access: 'open',
     summary: 'The web console for browsers; for other clients, a page that explains how to use this gateway.',
     status: 200,
     response: { text: 'text/html' },
-    open: true,
   },
   {
     method: 'GET',
     path: '/console/{page+}',
+    access: 'open',
     summary: 'A page inside the web console.',
     status: 200,
     response: { text: 'text/html' },
-    open: true,
   },
   {
     method: 'GET',
     path: '/assets/{name}',
+    access: 'open',
     summary: 'A script or style sheet of the web console; its name changes with its content.',
     status: 200,
     response: { text: ['text/javascript', 'text/css'] },
-    open: true,
   },
   {
     method: 'GET',
     path: '/health',
+    access: 'open',
     summary: 'As /health/ready.',
     status: 200,
     response: { name: 'Readiness', schema: Readiness },
     otherwise: notReady,
-    open: true,
   },
   {
     method: 'GET',
     path: '/health/live',
+    access: 'open',
     summary: 'Whether the process answers.',
     status: 200,
     response: { name: 'Live', schema: Live },
-    open: true,
   },
   {
     method: 'GET',
     path: '/health/ready',
+    access: 'open',
     summary: 'Whether the gateway can do work; otherwise 503, with a sentence for each problem if the caller may see them.',
     status: 200,
     response: { name: 'Readiness', schema: Readiness },
     otherwise: notReady,
-    open: true,
   },
-  { method: 'GET', path: '/openapi.json', summary: 'This document.', status: 200, response: { text: 'application/json' } },
+  { method: 'GET', path: '/openapi.json', access: 'read', summary: 'This document.', status: 200, response: { text: 'application/json' } },
   {
     method: 'GET',
     path: '/asyncapi.json',
+    access: 'read',
     summary: 'The events between the services, as an AsyncAPI document.',
     status: 200,
     response: { text: 'application/json' },

@@ -23,6 +23,7 @@ export const runRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/runs',
+    access: 'change',
     summary: 'Starts a run that outlives its client.',
     request: { name: 'RunRequest', schema: RunRequest, example: { model: 'conclave', input: exampleQuestion } },
     status: 202,
@@ -33,6 +34,7 @@ export const runRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/runs',
+    access: 'read',
     summary: 'Runs of the caller, newest first.',
     status: 200,
     response: { name: 'RunList', schema: RunList },
@@ -44,6 +46,7 @@ export const runRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/runs/{id}',
+    access: 'read',
     summary: 'A run: plan, tasks, decisions, usage, answer.',
     status: 200,
     response: { name: 'RunView', schema: RunView },
@@ -51,6 +54,7 @@ export const runRoutes: readonly Route[] = [
   {
     method: 'DELETE',
     path: '/v1/runs/{id}',
+    access: 'change',
     summary: 'Deletes an ended run for good: question, answer, prompts, replies, and everything kept of them for later questions.',
     status: 200,
     response: { name: 'RunErasedView', schema: RunErasedView },
@@ -58,6 +62,7 @@ export const runRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/runs/{id}/events',
+    access: 'read',
     summary: "The run's stream as server-sent events, resumable by id. Ends after the terminal entry.",
     status: 200,
     response: { text: 'text/event-stream' },
@@ -68,6 +73,7 @@ export const runRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/events',
+    access: 'read',
     summary:
       'The streams of several runs on one connection, each entry with the id of its run. Ends when all of them have ended. A run that cannot be read refuses the whole request, and `param` names it.',
     status: 200,
@@ -85,15 +91,17 @@ export const runRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/runs/{id}/commands',
+    access: 'direct',
     summary: 'Sends a command to a run; accepted here, then applied or rejected on its stream.',
     request: { name: 'CommandRequest', schema: CommandRequest, example: { command: 'cancel', reason: 'no longer needed' } },
     status: 202,
     response: { name: 'CommandAccepted', schema: CommandAccepted },
-    headers: [{ name: 'idempotency-key', doc: 'two commands with the same key take effect once' }],
+    headers: [{ name: 'idempotency-key', doc: 'a command that is sent again with the same key takes effect once' }],
   },
   {
     method: 'GET',
     path: '/v1/runs/{id}/facts',
+    access: 'read',
     summary: 'Every fact of a run with its step, read from the log.',
     status: 200,
     response: { name: 'RunFactList', schema: RunFactList },
@@ -101,6 +109,7 @@ export const runRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/runs/{id}/records',
+    access: 'read',
     summary: 'Every step and call of a run as recorded on the log: durations, discarded attempts, and costs.',
     status: 200,
     response: { name: 'RunRecordList', schema: RunRecordList },
@@ -108,6 +117,7 @@ export const runRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/v1/runs/{id}/records/bodies',
+    access: 'read',
     summary: 'Prompt and reply of one call, for keys that may see them. The audit records that they were read.',
     status: 200,
     response: { name: 'CallBodies', schema: CallBodies },
@@ -119,6 +129,7 @@ export const runRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/runs/{id}/forks',
+    access: 'again',
     summary: 'Continues a run after one of its steps, as a new run: with the same facts up to that step, and live from then on.',
     request: { name: 'ForkRequest', schema: ForkRequest, example: { step: 1 } },
     status: 202,
@@ -129,6 +140,7 @@ export const runRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/runs/{id}/reruns',
+    access: 'again',
     summary: 'Asks the question of a run again with another template, as a new run: the same turns, system message, files and parameters.',
     request: { name: 'RerunRequest', schema: RerunRequest, example: { template: 'conclave-fast' } },
     status: 202,

@@ -21,6 +21,7 @@ export const SessionView = z.object({
   role: ConfiguredRole.describe('what the caller may do: user, auditor, admin'),
   tenant: z.string().describe('whose runs, documents and knowledge it sees; admins of `default` administer all tenants'),
   key_name: z.string().nullable().describe('name of its key; null without one'),
+  may_change: z.boolean().describe('whether it may ask, upload, rate and delete; false for a key with the role auditor'),
   keyless: z.boolean().describe('whether this gateway also answers without a key; admin routes never do'),
   csrf: z
     .string()
@@ -40,15 +41,16 @@ export const sessionRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/v1/session',
+    access: 'open',
     summary: 'Signs a page in: the cookie of the response replaces the key on every route, until the session or the key ends.',
     request: { ...of('SessionRequest', SessionRequest), example: { key: 'sk-cv-…' } },
     status: 200,
     response: of('SessionView', SessionView),
-    open: true,
   },
   {
     method: 'GET',
     path: '/v1/session',
+    access: 'read',
     summary: 'Who the caller is, by its cookie or key; 401 if a key is needed and the request has neither.',
     status: 200,
     response: of('SessionView', SessionView),
@@ -56,6 +58,7 @@ export const sessionRoutes: readonly Route[] = [
   {
     method: 'DELETE',
     path: '/v1/session',
+    access: 'read',
     summary: 'Signs the page out: its cookie is invalid from now on, at every gateway.',
     status: 200,
     response: of('SessionEnded', SessionEnded),

@@ -1,9 +1,11 @@
 import type { EventSpec } from '../event.js';
 import { events } from '../events/index.js';
 import { failures } from '../failures.js';
-import { Configuration } from '../configuration/configuration.js';
+import { Configuration, type KeyRole, keyRoles } from '../configuration/configuration.js';
 import { Environment } from '../configuration/environment.js';
 import { expectation, shapeOf, type Shape } from '../configuration/shape.js';
+import { accessKinds } from '../http/access.js';
+import { routes } from '../http/routes.js';
 import { topicsFor } from '../topics.js';
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
@@ -76,6 +78,25 @@ export const failureTable = (): string =>
       ]),
     ),
   );
+
+export function accessTable(): string {
+  const marks = (roles: readonly KeyRole[]): readonly string[] => keyRoles.map((role) => (roles.includes(role) ? 'yes' : ''));
+  return page(
+    'Who may use which route',
+    'libs/contracts/src/http',
+    'A key reaches only what belongs to its tenant; the rest does not exist for it (404). A role that a route does not accept is refused with 403. Prompts and raw replies are shown only to an auditor, an admin or a key with `detail: full`.',
+    '## Kinds of routes',
+    table(
+      ['Kind', ...keyRoles, 'What such a route does'],
+      Object.entries(accessKinds).map(([kind, { roles, doc }]) => [kind, ...marks(roles), doc]),
+    ),
+    '## Routes',
+    table(
+      ['Route', 'Kind', ...keyRoles],
+      routes.map(({ method, path, access }) => [`\`${method} ${path.replace('+}', '}')}\``, access, ...marks(accessKinds[access].roles)]),
+    ),
+  );
+}
 
 const defaultText = (value: unknown): string => {
   if (value === undefined) return '';

@@ -58,7 +58,8 @@ function tried(run: RunState, { action }: TaskState, { status, output, failure }
   const { once: _, ...same } = action;
   // A planner that does not see why a call failed makes the same mistake again.
   const error = action.exact && outcome === 'failed' && failure ? { error: failure.message.slice(0, longestError) } : {};
-  return { ...run, memory: { ...run.memory, tried: [...run.memory.tried, { ...same, outcome, ...error }] } };
+  const unsent = outcome === 'failed' && failure?.unsent ? { unsent: true as const } : {};
+  return { ...run, memory: { ...run.memory, tried: [...run.memory.tried, { ...same, outcome, ...error, ...unsent }] } };
 }
 
 /** Marks the facts of replaced results as superseded in the ledger, except those that the new result repeats. */

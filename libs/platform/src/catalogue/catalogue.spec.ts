@@ -95,6 +95,22 @@ describe('the shipped templates', () => {
     expect(resolve({ templates: { mine: { strategy: 'agentic' } } }, found, [provider('ollama')]).templates).toEqual(templates);
   });
 
+  it('spread the models of a configured local server too, if the size of each is known, and no others', () => {
+    const configured = { providers: { local: { base_url: 'http://127.0.0.1:1/v1' } } };
+    const parts = (names: readonly string[], more: Partial<ModelInfo> = {}, yaml: object = configured) =>
+      resolve(
+        yaml,
+        names.map((name) => model(`${name}@local`, more)),
+        [provider('local')],
+      ).templates.find(({ id }) => id === 'conclave')!;
+    const sized = ['qwen2.5:1.5b', 'qwen3:8b', 'llama-3.3-70b'];
+    expect(parts(sized)).toMatchObject({ judge: { models: ['llama-3.3-70b@local'] }, experts: { general: { t1: ['qwen3:8b@local'] } } });
+    const first = (one: string) => ({ judge: { models: [`${one}@local`] }, experts: { general: { t1: [`${one}@local`] } } });
+    expect(parts(['assistant', ...sized])).toMatchObject(first('assistant'));
+    expect(parts(sized, { local: false })).toMatchObject(first('qwen2.5:1.5b'));
+    expect(parts(sized, {}, { ...configured, models: { 'qwen3:8b@local': {} } })).toMatchObject(first('qwen3:8b'));
+  });
+
   it('use a model found on this machine before the demo, and never an embedding model', () => {
     const { choice } = resolve(
       {},

@@ -1,11 +1,11 @@
 import type { Configuration } from '@conclave/contracts';
 import type { ModelInfo, ProviderStatus } from '@conclave/ports';
-import { spreadModels, type ModelRoles } from './spread-models.js';
+import { sizeOf, spreadModels, type ModelRoles } from './spread-models.js';
 
 export interface ChosenModels {
   /** Models for roles that a template does not name, in order of preference; empty if no model is available. */
   readonly models: readonly ModelInfo[];
-  /** Roles in the shipped templates, if several models were found on this machine; null if one model plays all. */
+  /** Roles in the shipped templates, if several models were found on this machine or on configured local servers; null if one model plays all. */
   readonly roles?: ModelRoles | null;
   /** Reason for the choice: named in the configuration, on a configured server, found on this machine, paid but configured, or the demo. */
   readonly because: 'configured' | 'server' | 'local' | 'paid' | 'demo' | 'nothing';
@@ -47,8 +47,10 @@ export function chooseModels(
   const first = ranks.find(([, some]) => some.length > 0);
   if (first) {
     const [because, some] = first;
-    // A list in the file, or a hosted server's list of hundreds, is not spread over roles: its first model is the intended one.
-    const roles = because === 'local' ? spreadModels(some) : null;
+    // A list in the file, or a hosted server's list of hundreds, is not spread over roles: its first model is the intended one. The list of
+    // a configured local server has no intended order either, and is spread if every size is known.
+    const isSpread = because === 'local' || (because === 'server' && some.every((model) => model.local && sizeOf(model) !== null));
+    const roles = isSpread ? spreadModels(some) : null;
     const judge = roles && some.find(({ ref }) => ref === roles.judge);
     return { because, models: [judge ?? some[0]!], ...(roles ? { roles } : {}) };
   }

@@ -1,7 +1,11 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Readiness } from '@conclave/contracts';
 import type { Metrics } from '../metrics/metrics.js';
 import type { ReadinessChecks } from './readiness.js';
+
+/** A strategy or a capability that an extension brought to a process. */
+export type LoadedExtension = NonNullable<Readiness['extensions']>[number];
 
 export interface AdminServer {
   readonly port: number;
@@ -18,8 +22,11 @@ export async function openAdminServer(options: {
   readonly port: number;
   readonly readiness: ReadinessChecks;
   readonly metrics: Metrics;
+  /** What extensions brought to the process, so that processes can be compared. */
+  readonly extensions?: readonly LoadedExtension[];
 }): Promise<AdminServer> {
-  const { readiness, metrics } = options;
+  const { readiness, metrics, extensions = [] } = options;
+  const loaded = extensions.length > 0 ? { extensions } : {};
   const server = createServer((request, response) => {
     const answer = async (): Promise<void> => {
       const path = (request.url ?? '/').split('?')[0];
@@ -27,7 +34,8 @@ export async function openAdminServer(options: {
       if (path === '/health/live') return json(response, 200, { status: 'live' });
       if (path === '/health/ready') {
         const problems = await readiness.problems();
-        return json(response, problems.length === 0 ? 200 : 503, { status: problems.length === 0 ? 'ready' : 'not ready', problems });
+        const isReady = problems.length === 0;
+        return json(response, isReady ? 200 : 503, { status: isReady ? 'ready' : 'not ready', problems, ...loaded });
       }
       if (path === '/metrics') {
         response.writeHead(200, { 'content-type': metrics.contentType }).end(await metrics.text());

@@ -138,7 +138,8 @@ describe('the admin server', () => {
     const metrics = openMetrics({ runtime: true });
     let problem: string | null = null;
     readiness.add('log', () => problem);
-    const server = await openAdminServer({ host: '127.0.0.1', port: 0, readiness, metrics });
+    const extensions = [{ kind: 'strategy' as const, name: 'jury', version: '9de019a34cf016f4' }];
+    const server = await openAdminServer({ host: '127.0.0.1', port: 0, readiness, metrics, extensions });
     try {
       const get = async (path: string) => {
         const response = await fetch(`http://127.0.0.1:${server.port}${path}`);
@@ -149,7 +150,7 @@ describe('the admin server', () => {
       problem = 'no fetch round for 30 s.';
       expect(await get('/health/ready')).toEqual({
         status: 503,
-        text: JSON.stringify({ status: 'not ready', problems: ['log: no fetch round for 30 s.'] }),
+        text: JSON.stringify({ status: 'not ready', problems: ['log: no fetch round for 30 s.'], extensions }),
       });
       metrics.count('decisions_total', { rule: 'D3' });
       const { text } = await get('/metrics');

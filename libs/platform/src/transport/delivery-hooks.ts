@@ -4,6 +4,9 @@ import type { Metrics } from '../metrics/metrics.js';
 import type { Probe } from '../process/probe.js';
 import { serviceOfGroup } from './groups.js';
 
+/** Characters of the id of a run in a log line; what is no record of ours may name anything. */
+const mostId = 100;
+
 /** Turns the hooks of every delivery pool into metrics, log lines and input of the probe. */
 export function deliveryHooks(to: { readonly metrics: Metrics; readonly logger: Logger; readonly probe: Probe }): DeliveryHooks {
   const { metrics, logger, probe } = to;
@@ -14,14 +17,23 @@ export function deliveryHooks(to: { readonly metrics: Metrics; readonly logger: 
       if (probe.records) probe.note({ actor: service, op: event?.type ?? 'record', phase: point, id });
       probe.reached(service, point, id);
     },
-    handled: ({ group, topic, type, outcome, queueMs, handleMs, error }) => {
+    handled: ({ group, topic, type, outcome, queueMs, handleMs, error, dead }) => {
       const service = serviceOfGroup(group);
       const label = type ?? 'undecodable';
       metrics.observe('event_handle_seconds', { type: label, service, outcome }, handleMs / 1000);
       metrics.observe('event_queue_wait_seconds', { type: label, service }, Math.max(0, queueMs) / 1000);
       if (outcome === 'dead') {
         metrics.count('dead_letters_total', { topic, service });
-        logger.error('A record became a dead letter.', { service, topic, type: label, error });
+        const { reason, attempts, runId } = dead ?? {};
+        logger.error('A record became a dead letter.', {
+          service,
+          run: runId?.slice(0, mostId),
+          topic,
+          type: label,
+          reason,
+          attempts,
+          error,
+        });
       } else if (outcome === 'retry') {
         logger.warn('Handling a record failed; it is retried.', { service, topic, type: label, error });
       } else {

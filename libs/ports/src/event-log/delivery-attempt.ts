@@ -13,7 +13,7 @@ import {
 import type { DeadReason, SealOpener } from './record.js';
 import { deadRecord, decodeOrNull, decodeRecord, isForAnother, isRedriven, recordName, type DeadRecord, type RawRecord } from './record.js';
 import { backoff } from './retry.js';
-import type { Turn } from './suspect-turns.js';
+import { suspectBlamedMs, suspectsApartMs, type Turn } from './suspect-turns.js';
 
 /** Everything that an attempt depends on. */
 export interface AttemptContext {
@@ -51,8 +51,10 @@ export interface Item {
   lost: boolean;
   /** The ledger lists this process as the record's opener. */
   open: boolean;
-  /** Its turn as a suspect, held until the ledger no longer lists this process as its opener. */
+  /** Its turn as a suspect. It may have passed to another one while the handler waits. */
   turn: Turn | null;
+  /** Settles when the ledger no longer lists this process because the handler of the suspect only waits; null for any other record. */
+  unblamed: Promise<void> | null;
   /** The ledger may know the record. False for a fresh record that has not failed. */
   noted: boolean;
   /** The outputs or the dead letter are published; only the ledger update is missing. */
@@ -108,12 +110,14 @@ async function deliver(item: Item, context: AttemptContext): Promise<DeliveryVer
   const { retry } = context;
   enter(item, 'begin', context);
   item.observed = { type: null, handleMs: 0 };
+  item.unblamed = null;
   await release(item, context);
   // Asked before `begin`, which counts: a suspect that waits must not be blamed for the death of the process.
   if (item.noted && !item.turn && isSuspect(await unended(item, context), retry)) return { kind: 'turn' };
   item.begunAt ??= context.clock.now();
   const { attempts, deaths, suspects } = item.noted ? await begin(item, context) : { attempts: 1, deaths: 0, suspects: 0 };
-  if (deaths >= retry.processDeaths) return deadLetter(item, newDeadLetter('killed_process', attempts - 1, null), context);
+  if (deaths >= retry.processDeaths || attempts > mostAttempts(retry))
+    return deadLetter(item, newDeadLetter('killed_process', attempts - 1, null), context);
   if (deaths + suspects >= retry.processDeaths) {
     // One more death would dead-letter the record. Whether its other openers are alive is known once their leases have expired.
     await release(item, context);
@@ -152,6 +156,23 @@ async function erased(item: Item, attempts: number, context: AttemptContext): Pr
 /** Whether one more death would dead-letter a record that is not dead-lettered yet. */
 const isSuspect = (openers: number, { processDeaths }: RetryPolicy): boolean => openers > 0 && openers === processDeaths - 1;
 
+/**
+ * Attempts after which a record is dead-lettered unrun. Failures and deaths alone never reach more. A record whose handlers waited when
+ * their processes died does: no death was blamed on it, but one that does kill later than others must not do so forever.
+ */
+const mostAttempts = ({ attempts, processDeaths }: RetryPolicy): number => attempts + processDeaths - 1;
+
+/**
+ * Takes the blame for a death from a suspect whose handler waits. The attempt stays counted. Its turn is passed on, unless so many attempts
+ * are behind it that each counts towards its end: then a death of the process counts for it alone, and not for all that wait beside it, as
+ * for the slot of a slow model server.
+ */
+async function unblame(item: Item, attempts: number, context: AttemptContext): Promise<void> {
+  await context.ledger.failed(ledgerKey(item, context));
+  item.open = false;
+  if (attempts < context.retry.attempts) item.turn?.endIn(suspectsApartMs);
+}
+
 async function unended(item: Item, context: AttemptContext): Promise<number> {
   return (await own(async () => context.ledger.unended?.(ledgerKey(item, context)))) ?? 0;
 }
@@ -188,6 +209,9 @@ async function handle(item: Item, attempts: number, context: AttemptContext): Pr
   enter(item, 'handle', context);
   const startedAt = clock.now();
   let outcome: HandlerOutcome;
+  // If the ledger does not answer, the blame stays until the record is finished, where the outage shows.
+  const wait = (): void => void (item.unblamed = unblame(item, attempts, context).catch(() => undefined));
+  const cancel = item.turn && clock.after(suspectBlamedMs, wait);
   try {
     outcome = await subscription.handle({
       event,
@@ -203,6 +227,8 @@ async function handle(item: Item, attempts: number, context: AttemptContext): Pr
     throw isOutage(error) ? new Outage(error) : error;
   } finally {
     item.observed.handleMs = clock.now() - startedAt;
+    cancel?.();
+    await item.unblamed;
   }
   if (isDeferred(outcome)) {
     await release(item, context);
@@ -210,6 +236,8 @@ async function handle(item: Item, attempts: number, context: AttemptContext): Pr
     return { kind: 'wait', ms: Math.max(0, outcome.deferMs) };
   }
   if (!Array.isArray(outcome)) throw new TypeError(`The handler of ${group} returned neither events nor a deferral.`);
+  // What follows is done in this process again.
+  if (item.unblamed && !item.open && !item.lost) await begin(item, context);
   enter(item, 'publish', context);
   hooks.point?.('before-publish', { group, event });
   await publish(outcome, context);
@@ -285,6 +313,7 @@ async function deadLetter(item: Item, death: DeadLetterWork, context: AttemptCon
   if (subscription.onDead) {
     try {
       const event = await own(() => decodeOrNull(item.record, blobs, seals));
+      item.observed.type ??= event?.type ?? null;
       await publish((await subscription.onDead(event, death.reason)) ?? [], context);
     } catch (cause) {
       if (cause instanceof Outage || isOutage(cause)) throw cause;
@@ -347,7 +376,10 @@ function observe(item: Item, outcome: DeliveryObservation['outcome'], { hooks, s
   const { type, handleMs } = item.observed;
   const queueMs = Math.max(0, (item.begunAt ?? item.record.appendedAt) - item.record.appendedAt);
   const seen: DeliveryObservation = { group: subscription.group, topic: item.record.topic, type, outcome, queueMs, handleMs };
-  hooks.handled?.(error === undefined || error === null ? seen : { ...seen, error });
+  const withError = error === undefined || error === null ? seen : { ...seen, error };
+  const letter = item.deadLetterWork;
+  const dead = letter && { reason: letter.reason, attempts: letter.attempts, runId: item.record.headers['ce_runid'] };
+  hooks.handled?.(dead ? { ...withError, dead } : withError);
 }
 
 const ledgerKey = (item: Item, { subscription }: AttemptContext) => ({ group: subscription.group, record: recordName(item.record) });

@@ -113,6 +113,7 @@ export class DeliveryPool {
       lost: false,
       open: false,
       turn: null,
+      unblamed: null,
       noted: !record.fresh,
       settled: false,
       deadLetterWork: null,

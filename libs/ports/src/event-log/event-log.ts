@@ -94,7 +94,8 @@ export interface RetryPolicy {
   readonly maxBackoffMs: number;
   /**
    * How many deliveries may end with the death of the process; after that the record is dead-lettered without being run. The last of them
-   * is made while no other such record runs (`suspect-turns.ts`). Default 3.
+   * is made while no other such record runs, and does not count if the handler only waited when the process died: then it is an attempt,
+   * of which `attempts + processDeaths - 1` are made (`suspect-turns.ts`). Default 3.
    */
   readonly processDeaths: number;
 }
@@ -215,4 +216,6 @@ export interface DeliveryObservation {
   readonly queueMs: number;
   readonly handleMs: number;
   readonly error?: unknown;
+  /** Of a record that becomes a dead letter; the run as its headers name it. */
+  readonly dead?: { readonly reason: DeadReason; readonly attempts: number; readonly runId: string | undefined };
 }

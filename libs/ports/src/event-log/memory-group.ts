@@ -64,7 +64,11 @@ export class MemoryGroup {
 
   private next(member: MemoryMember): RawRecord | undefined {
     const returned = this.returned.findIndex(({ topic }) => member.topics.includes(topic));
-    if (returned >= 0) return this.returned.splice(returned, 1)[0];
+    if (returned >= 0) {
+      const { topic, offset } = this.returned.splice(returned, 1)[0]!;
+      // It may have been erased meanwhile.
+      return this.records(topic)[Number(offset)];
+    }
     for (const topic of member.topics) {
       const position = this.topics.get(topic)!;
       const record = this.records(topic)[position.next];

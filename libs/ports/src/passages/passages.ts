@@ -93,9 +93,22 @@ const bareHeading = (title: string): TextBlock => ({
   isFirst: true,
 });
 
-/** The first heading near the beginning of a text; empty if there is none. */
+/** The first heading near the beginning of a text, as a reader sees it; empty if there is none that has words. */
 export function firstHeadingOf(text: string, name = ''): string {
-  for (const block of blocksOf(withMarkdownHeadings(linesOf(text.slice(0, titleWithin)), name), formOf(name)))
-    if ('heading' in block && block.heading.title !== '') return block.heading.title;
+  for (const block of blocksOf(withMarkdownHeadings(linesOf(text.slice(0, titleWithin)), name), formOf(name))) {
+    const title = 'heading' in block ? withoutMarks(block.heading.title) : '';
+    if (title !== '') return title;
+  }
   return '';
 }
+
+const target = String.raw`(?:\([^()\s]*\)|\[[^[\]]*\])`;
+const picture = new RegExp(String.raw`!\[([^[\]]*)\]${target}`, 'g');
+const link = new RegExp(String.raw`\[([^[\]]*)\]${target}`, 'g');
+const formatting = /<\/?(?:a|b|br|center|code|div|em|font|i|img|kbd|p|picture|small|source|span|strong|sub|sup|u)(?:\s[^<>]*)?>|`+|\*\*/gi;
+
+/** A heading as a page shows it, without badges and other pictures; what they stand for if it has nothing else. */
+const withoutMarks = (heading: string): string =>
+  ['', '$1']
+    .map((alternative) => heading.replace(picture, alternative).replace(link, '$1').replace(formatting, '').replace(/\s+/g, ' ').trim())
+    .find((title) => title !== '') ?? '';

@@ -223,7 +223,7 @@ export function describeSymbolic(name: string, { open, backend }: SymbolicUnderT
       async (_shown, text) => {
         const from = performance.now();
         const failure = await failureOf('evaluate', { expression: text });
-        expect(performance.now() - from).toBeLessThan(1_000);
+        expect(performance.now() - from).toBeLessThan(4_000);
         expect(failure).toMatchObject({ code: 'MATH_INPUT_INVALID', detail: expect.stringMatching(/^.{10,}\.$/s) });
       },
     );
@@ -231,7 +231,7 @@ export function describeSymbolic(name: string, { open, backend }: SymbolicUnderT
     it.each(giantTexts)('does not begin %s, and serves the next question', async (text) => {
       const from = performance.now();
       expect(await failureOf('evaluate', { expression: text })).toMatchObject({ code: 'MATH_LIMIT' });
-      expect(performance.now() - from).toBeLessThan(1_000);
+      expect(performance.now() - from).toBeLessThan(4_000);
       expect(await textOf('evaluate', { expression: '2+2' })).toBe('4');
     });
 

@@ -98,4 +98,59 @@ describe('foreign text', () => {
     expect(cut).toMatch(/^(😀)+\n\[The result is cut: 200 characters, cut to 101\.\]$/u);
     expect(cut.length).toBeLessThanOrEqual(101);
   });
+
+  describe('that is JSON', () => {
+    const rows = Array.from({ length: 3_000 }, (_, n) => ({ reading: n, taken: `2026-10-${n % 28}`, tags: ['a', 'b'] }));
+    const parsed = (text: string): unknown => JSON.parse(text.slice(0, text.lastIndexOf('\n[The result is cut: ')));
+
+    it('is cut at its lists, and keeps what stands around them', () => {
+      const text = JSON.stringify({ head: { id: 7 }, rows, receipt: { token: 'RCPT-1' } }, null, 2);
+      const cut = boundedText(text, 20_000);
+      expect(cut.length).toBeLessThanOrEqual(20_000);
+      const lists = Number(/; lists have at most their first (\d+) entries\.\]$/.exec(cut)![1]);
+      expect(parsed(cut)).toEqual({ head: { id: 7 }, rows: rows.slice(0, lists), receipt: { token: 'RCPT-1' } });
+      // One more would not fit.
+      expect(JSON.stringify({ head: { id: 7 }, rows: rows.slice(0, lists + 4), receipt: { token: 'RCPT-1' } }).length).toBeGreaterThan(
+        20_000 - 200,
+      );
+    });
+
+    it('is whole if only its spaces are too long', () => {
+      const value = rows.slice(0, 300);
+      const text = JSON.stringify(value, null, 8);
+      expect(text.length).toBeGreaterThan(20_000);
+      expect(boundedText(text, 20_000)).toBe(JSON.stringify(value));
+    });
+
+    it('is cut at long texts, which show it', () => {
+      const cut = boundedText(JSON.stringify({ terms: 'x'.repeat(50_000), token: 't-1', lines: ['y'.repeat(9_000)] }), 20_000);
+      expect(parsed(cut)).toEqual({
+        terms: expect.stringMatching(/^x{4000,}…$/),
+        token: 't-1',
+        lines: [expect.stringMatching(/^y{4000,}…?$/)],
+      });
+    });
+
+    it.each([
+      ['a number that JavaScript cannot hold', `{"id": 12345678901234567890, "rows": ${JSON.stringify(rows)}}`],
+      ['too many members', JSON.stringify(Object.fromEntries(Array.from({ length: 60 }, (_, n) => [n, 'x'.repeat(5_000)])))],
+      ['deep nesting', `${'['.repeat(50_000)}${']'.repeat(50_000)}`],
+      ['an end that is missing', JSON.stringify(rows).slice(0, -1)],
+    ])('is cut as a text if it has %s', (_what, text) => {
+      const cut = boundedText(text, 20_000);
+      expect(cut.length).toBeLessThanOrEqual(20_000);
+      expect(text.startsWith(cut.slice(0, 19_000))).toBe(true);
+      expect(cut).toMatch(/\n\[The result is cut: \d+ characters, cut to 20000\.\]$/);
+    });
+
+    it('takes little time for the longest message of a server', () => {
+      const wide = JSON.stringify(Array.from({ length: 40_000 }, (_, n) => ({ n, list: Array.from({ length: 15 }, () => n) })));
+      expect(wide.length).toBeGreaterThan(3 * 1024 * 1024);
+      const before = process.cpuUsage();
+      boundedText(wide);
+      boundedText('['.repeat(4 * 1024 * 1024));
+      boundedText(`[${' '.repeat(4 * 1024 * 1024)}`);
+      expect(process.cpuUsage(before).user / 1_000).toBeLessThan(2_000);
+    });
+  });
 });

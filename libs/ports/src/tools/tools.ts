@@ -60,6 +60,10 @@ export interface ToolServerStatus {
   readonly tools: number;
 }
 
+/** What is said of a call without an answer in time if its tool may not be repeated: whoever plans the next one must know. */
+export const mayHaveRun = 'It may have run; it is not marked as safe to repeat.';
+/** What is said of a call that failed before anything was sent. */
+export const notCalled = 'It was not called.';
 /** Longest text of a reply, in characters. */
 export const longestToolContent = 65_536;
 /** Longest description of an offer, in characters. */

@@ -12,11 +12,13 @@ import {
   type Capability,
   type FillIn,
   type ShownIn,
+  waitingN,
 } from '@conclave/calls';
 import {
   answerWords,
   citedSources,
   expertPrompt,
+  isJsonAlone,
   QuoteFilter,
   readExpert,
   sourceList,
@@ -66,15 +68,17 @@ export const expertCapability =
             { n: 1, code: 'expert.call', text: `The ${expert} asks ${model}${tierWords[data.tier] ?? ''}${insteadOf(before)}` },
           ]);
         },
+        onWaiting: (attempt, text) => appendThoughts(stream, task, attempt, [{ n: waitingN, code: 'expert.call', text }]),
         ...(isLive ? { onContent: show } : {}),
       },
       async ({ reply, attempt, model, replayed }) => {
         const answer = withoutMarks(reply.content, own);
         const read = readExpert(answer);
-        // A final answer names what it cites, and says which of its citations match nothing. It knows no other facts than documents of the request.
+        // A final answer names what it cites, and says which of its citations match nothing, unless a program reads it. It knows no other facts
+        // than documents of the request.
         const isAnswer = isLive || (input.final === true && read.confidence >= sureFrom);
-        const isChecked =
-          isAnswer && input.evidence.every(({ source }) => source.kind === 'request') && !wantsJson({ parameters: input.parameters ?? {} });
+        const isRead = wantsJson({ parameters: input.parameters ?? {} }) || isJsonAlone(isLive ? answer : read.text);
+        const isChecked = isAnswer && input.evidence.every(({ source }) => source.kind === 'request') && !isRead;
         const words = answerWords(input.language);
         const note = isChecked
           ? sourceList(citedSources(answer, input.evidence), words) + unsupportedNote(unsupported(answer, input.evidence, own), words)

@@ -44,6 +44,7 @@ import { SubtopicCache } from './subtopic-cache.js';
 import { subtopicCapability } from './subtopic.capability.js';
 import { cacheOfTask } from './tenant-cache.js';
 import { valuesCapability } from './values.capability.js';
+import { wholeResults, type WholeResults } from './whole-results.js';
 
 export const EXPERT_OPTIONS = Symbol('ExpertOptions');
 export interface ExpertOptions {
@@ -62,6 +63,8 @@ export interface EvidenceParts {
   readonly embedder: Embedder | null;
   readonly rerankings: Rerankings;
   readonly caches: StateStore['caches'] | null;
+  /** Keeps long results of tools; null: later calls know only the excerpts. */
+  readonly whole: WholeResults | null;
   readonly readPages: number;
   /** Reads pages that tools return; null: their markup stays. */
   readonly documents: DocumentReader | null;
@@ -83,7 +86,7 @@ export function capabilitiesOf(maker: Calls, stream: ShownIn, parts: EvidencePar
       search && researchCapability(maker, stream, search, { pages, readPages, reranking: rerankings.research, onCache, ...cacheOf }),
     ],
     ['math', symbolic && mathCapability(maker, stream, symbolic)],
-    ['mcp', tools && mcpCapability(maker, stream, tools, documents)],
+    ['mcp', tools && mcpCapability(maker, stream, tools, documents, parts.whole)],
     [
       'graph',
       graph &&
@@ -137,6 +140,7 @@ export class ExpertsHandler {
       embedder,
       rerankings,
       caches: state.caches,
+      whole: wholeResults(state, state.caches),
       readPages,
       blobs,
       documents,

@@ -7,6 +7,7 @@ import { MemoryStores, MemoryToolServers, systemClock, type MemoryTool, type Mod
 import { CallMaker, type Performed } from '@conclave/calls';
 import { until } from '@conclave/test-support';
 import { mcpCapability } from './mcp.capability.js';
+import type { WholeResults } from './whole-results.js';
 
 const runId = 'run_00000001';
 const taskId = `${runId}/0/t1`;
@@ -17,7 +18,10 @@ afterEach(async () => {
 });
 
 /** A worker on memory stores, with tools that count their calls. */
-async function worker(tools: Record<string, MemoryTool>, { stores = new MemoryStores(), processId = 'one' } = {}) {
+async function worker(
+  tools: Record<string, MemoryTool>,
+  { stores = new MemoryStores(), processId = 'one', whole = null as WholeResults | null } = {},
+) {
   const { state, stream } = stores.connect(processId);
   await state.leases.renewProcess({ id: processId, service: 'experts', classes: [], ttlMs: 60_000 });
   const maker = new CallMaker({
@@ -47,6 +51,8 @@ async function worker(tools: Record<string, MemoryTool>, { stores = new MemorySt
       maker,
       stream,
       servers,
+      null,
+      whole,
     )({ task: { runId, data } as unknown as TaskDispatched, signal, deadline: stores.clock.now() + timeoutS * 1_000 });
     if ('deferMs' in performed) throw new Error('It was busy.');
     return performed;
@@ -188,15 +194,54 @@ describe('the tool capability', () => {
     ]);
   });
 
+  it('ends when a tool that was called too often may be called again, and says that the call was not made', async () => {
+    const refused = { error: 'rate_limited', retry_after_ms: 300 };
+    const { tools, calls } = adding({ run: async () => ({ content: JSON.stringify(refused), isError: true }) });
+    const { run } = await worker(tools);
+    const begun = performance.now();
+    expect((await run({ tool: 'precision.add', args: { values: [] } })).result).toMatchObject({
+      failure: { code: 'TOOL_FAILED', unsent: true },
+    });
+    expect(performance.now() - begun).toBeGreaterThanOrEqual(290);
+    expect(calls.length).toBeLessThanOrEqual(1);
+    const late = await worker(adding({ run: async () => ({ content: '{"error":"rate_limited","retry_after":900}' }) }).tools);
+    expect((await late.run({ tool: 'precision.add', args: { values: [] } })).result).toMatchObject({ failure: { unsent: true } });
+  });
+
+  it('fails with a failure that a tool reports as its result', async () => {
+    const failed = { ok: false, error: 'The sum exceeds the limit.' };
+    const { tools } = adding({ run: async () => ({ content: JSON.stringify(failed), structured: failed }) });
+    const { run } = await worker(tools);
+    expect((await run({ tool: 'precision.add', args: { values: [] } })).result).toMatchObject({
+      status: 'error',
+      failure: { code: 'TOOL_FAILED', message: '`precision.add` says: The sum exceeds the limit.' },
+    });
+  });
+
+  it.each([
+    [undefined, 'TOOL_UNKNOWN'],
+    ['TOOL_ARGUMENTS_INVALID', 'TOOL_ARGUMENTS_INVALID'],
+  ])('fails without a call if its strategy refuses it (%s)', async (refusedAs, code) => {
+    const { tools, calls } = adding();
+    const { run } = await worker(tools);
+    const input = { tool: 'precision.add', args: { values: [1] }, refused: 'Not like this.', ...(refusedAs ? { refusedAs } : {}) };
+    expect((await run(input)).result).toMatchObject({ status: 'error', failure: { code, message: 'Not like this.' } });
+    expect(calls).toEqual([]);
+  });
+
   it.each<[string, { tool: string; args?: Record<string, unknown> }, object]>([
     ['an unknown tool', { tool: 'precision.ad' }, { code: 'TOOL_UNKNOWN', message: expect.stringContaining('`precision.add`') }],
     [
       'arguments that do not fit',
       { tool: 'precision.add', args: { values: 'many, many' } },
-      { code: 'TOOL_ARGUMENTS_INVALID', message: expect.stringContaining('`values` must be array') },
+      { code: 'TOOL_ARGUMENTS_INVALID', unsent: true, message: expect.stringContaining('`values` must be array') },
     ],
     ['arguments that are missing', { tool: 'precision.add' }, { code: 'TOOL_ARGUMENTS_INVALID' }],
-    ['a server that is away', { tool: 'away.add' }, { code: 'TOOL_SERVER_UNAVAILABLE', retriable: true }],
+    [
+      'a server that is away',
+      { tool: 'away.add' },
+      { code: 'TOOL_SERVER_UNAVAILABLE', retriable: true, unsent: true, message: expect.stringMatching(/ It was not called\.$/) },
+    ],
     ['an invalid name', { tool: `x@y\n\u202e${'z'.repeat(5_000)}` }, { code: 'TOOL_UNKNOWN' }],
   ])('fails for %s, and calls nothing', async (_name, input, failure) => {
     const { tools, calls } = adding();
@@ -214,8 +259,11 @@ describe('the tool capability', () => {
     const slow = await worker(stuck.tools);
     expect((await slow.run({ tool: 'precision.add', args: { values: [] } }, { timeoutS: 0.05 })).result).toMatchObject({
       status: 'timeout',
-      failure: { code: 'CALL_TIMEOUT' },
+      failure: { code: 'CALL_TIMEOUT', message: expect.stringMatching(/ It may have run; it is not marked as safe to repeat\.$/) },
     });
+    const harmless = await worker(adding({ run: () => new Promise(() => {}), repeatable: true }).tools);
+    const { failure } = (await harmless.run({ tool: 'precision.add', args: { values: [] } }, { timeoutS: 0.05 })).result;
+    expect(failure!.message).not.toContain('may have run');
     const told: string[] = [];
     const { tools } = adding({
       run: (_args, signal) => {
@@ -236,12 +284,32 @@ describe('the tool capability', () => {
     expect(told).toEqual(['called', 'cancelled']);
   });
 
+  it('keeps a long result as a whole, and shows the parts that the question is about', async () => {
+    const rows = Array.from({ length: 500 }, (_, n) => ({ id: n, who: n === 444 ? 'Zimmermann' : `guest ${n}` }));
+    const text = JSON.stringify({ rows, next: 'cursor-9' });
+    const kept: string[] = [];
+    const whole = (keep: WholeResults['keep']): WholeResults => ({ keep, questionOf: async () => 'Where is Zimmermann?' });
+    const { tools } = adding({ run: async () => text });
+    const { run } = await worker(tools, { whole: whole(async (_task, said) => void kept.push(said)) });
+    const { output } = (await run({ tool: 'precision.add', args: { values: [] } })).result;
+    expect((output as { facts: { text: string }[] }).facts[0]!.text).toMatch(
+      /rows\[444\]: \{"id":444,"who":"Zimmermann"\}[^]*next: "cursor-9"/,
+    );
+    expect(kept).toEqual([text]);
+    const away = whole(() => Promise.reject(new Failure('STORE_UNAVAILABLE')));
+    const without = await worker(tools, { whole: away });
+    expect((await without.run({ tool: 'precision.add', args: { values: [] } })).result).toMatchObject({
+      status: 'ok',
+      output: { notes: ['Only the excerpt of this result could be kept.'] },
+    });
+  });
+
   it('cuts a long result and says so; an empty result is not a fact', async () => {
     const long = await worker(adding({ run: async () => '😀'.repeat(4_000) }).tools);
     const { output } = (await long.run({ tool: 'precision.add', args: { values: [] } })).result;
     const [fact] = (output as { facts: { text: string }[] }).facts;
     expect(fact!.text.length).toBeLessThanOrEqual(4_000);
-    expect(fact!.text).toMatch(/^(😀)+\n\[Cut: 8000 characters, only the first ones are shown\.\]$/u);
+    expect(fact!.text).toMatch(/^[😀\n…]+\[Cut: 8000 characters, only some parts are shown\.\]$/u);
     const empty = await worker(adding({ run: async () => ' \n' }).tools);
     expect((await empty.run({ tool: 'precision.add', args: { values: [] } })).result).toMatchObject({
       status: 'ok',

@@ -101,6 +101,17 @@ describe('a capability of an extension', () => {
       () => Promise.resolve({ facts: [{ title: 'Table' }] } as unknown as CapabilityResult),
       '"facts.0.text": Invalid input: expected string, received undefined.',
     ],
+    [
+      'returns an object whose code throws',
+      () =>
+        Promise.resolve({
+          get facts(): never {
+            throw new Error('no table');
+          },
+        }),
+      '`tides` says: no table',
+    ],
+    ['throws no Error', () => Promise.reject({ code: 7 }), '`tides` says: it threw {"code":7}, which is no Error'],
     ['contains a mistake', () => Promise.reject(mistake), '`tides` says: TypeError: no list (tides.mjs:7:5)'],
     ['returns too much', () => Promise.resolve({ facts: Array.from({ length: 51 }, () => 'f') }), 'expected array to have <=50 items'],
   ])('fails its task if it %s', async (_what, perform, words) => {
@@ -113,7 +124,11 @@ describe('a capability of an extension', () => {
   it('is named with its line in the log when it fails', async () => {
     const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
     await done(() => Promise.reject(mistake));
-    expect(warned.mock.calls).toEqual([['The capability "tides" failed: TypeError: no list (tides.mjs:7:5)', 'ExtensionWarning']]);
+    await done(() => Promise.resolve({ facts: [1] } as unknown as CapabilityResult));
+    expect(warned.mock.calls).toEqual([
+      ['The capability "tides" failed: TypeError: no list (tides.mjs:7:5)', 'ExtensionWarning'],
+      [expect.stringContaining('The capability "tides" did not return an object with a list `facts`'), 'ExtensionWarning'],
+    ]);
     warned.mockRestore();
   });
 

@@ -87,21 +87,21 @@ export const valuesCapability =
 
 /** Throws TOOL_FAILED with the reason if the extension throws or returns an invalid value. */
 async function performed(name: string, signal: AbortSignal, perform: () => Promise<unknown>): Promise<unknown> {
-  let found: unknown;
+  let read: ReturnType<typeof Found.safeParse>;
   try {
-    found = await perform();
+    // Reading what it returned may call its code, such as a getter.
+    read = Found.safeParse(await perform());
   } catch (error) {
     // The log names the line of any error, for the author; one that was stopped is reported where it is stopped.
     if (!signal.aborted && !(error instanceof EndlessCall))
       process.emitWarning(`The capability "${name}" failed: ${oneLine(blame(error), 500)}`, 'ExtensionWarning');
     throw new Failure('TOOL_FAILED', `\`${name}\` says: ${oneLine(saying(error), 500)}`, { cause: error });
   }
-  const read = Found.safeParse(found);
-  if (!read.success)
-    throw new Failure(
-      'TOOL_FAILED',
-      `\`${name}\` did not return an object with a list \`facts\` of at most ${mostFacts} texts: ${oneLine(faultsOf(read.error).join(' '), 300)}`,
-    );
+  if (!read.success) {
+    const fault = `did not return an object with a list \`facts\` of at most ${mostFacts} texts: ${oneLine(faultsOf(read.error).join(' '), 300)}`;
+    process.emitWarning(`The capability "${name}" ${fault}`, 'ExtensionWarning');
+    throw new Failure('TOOL_FAILED', `\`${name}\` ${fault}`);
+  }
   const { facts, notes } = read.data;
   // Cut before it is stored: the journal keeps what counts, not what was returned.
   const seen = facts.map((fact) => ({ ...fact, ...visibleText(bounded(fact.text, longestFact)) }));

@@ -291,7 +291,7 @@ describe('an uploaded document', () => {
 
   it('whose record becomes a dead letter fails with what to do, and leaves no passages', async () => {
     for (const [reason, sentence] of [
-      ['killed_process', /Three processes died .* Send it again; if that happens again, split it/],
+      ['killed_process', /Processes died .* Send it again; if that happens again, split it/],
       ['failed', /because of a defect; .* Send it again/],
       ['undecodable', /could not be read\. Send it again/],
     ] as const) {
@@ -348,7 +348,7 @@ describe('an uploaded document', () => {
       givenUp = true;
     });
     expect(await worker({ vectors: between }).ingest(event(), live)).toEqual([]);
-    expect(await read()).toMatchObject({ status: 'failed', problem: expect.stringContaining('Three processes died') });
+    expect(await read()).toMatchObject({ status: 'failed', problem: expect.stringContaining('Processes died again and again') });
     expect(await vectors.count(scope)).toBe(0);
   });
 });

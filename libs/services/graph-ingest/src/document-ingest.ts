@@ -51,7 +51,7 @@ interface Work {
 /** What the record of a document says after its delivery became a dead letter. */
 const problemOfDead: Readonly<Record<DeadReason, string>> = {
   killed_process:
-    'Three processes died while they were reading it. Send it again; if that happens again, split it, or send it in another format.',
+    'Processes died again and again while they were reading it. Send it again; if that happens again, split it, or send it in another format.',
   failed:
     'Reading it failed again and again because of a defect; the log of graph-ingest has the error. Send it again once that is mended.',
   undecodable: 'The record that asked for it could not be read. Send it again.',

@@ -47,7 +47,12 @@ const command = (name: 'abort' | 'cancel' | 'pause') =>
     { seq: 1, actor: 'transport', issuedAt: 2, command: name === 'pause' ? { name } : { name, reason: 'why' } },
   );
 
-function engine(commit?: () => Promise<never>, now = 3, before: RunState | null = null, logger: Pick<Logger, 'error'> = silentLogger) {
+function engine(
+  commit?: () => Promise<never>,
+  now = 3,
+  before: RunState | null = null,
+  logger: Pick<Logger, 'error' | 'warn'> = silentLogger,
+) {
   let stored: RunState | null = before;
   const state = {
     now: () => Promise.resolve(now),
@@ -84,7 +89,7 @@ describe('a terminal event that is published twice', () => {
 describe('the handler of the engine', () => {
   it('ends a run whose stored state cannot be used, and logs the error that its user is not shown', async () => {
     const told: unknown[] = [];
-    const logger = { error: (message: string, fields: unknown) => void told.push([message, fields]) } as Pick<Logger, 'error'>;
+    const logger = { error: (message: string, fields: unknown) => void told.push([message, fields]), warn: () => undefined };
     const damaged = { runId, request: header.data, strategy: 'agentic', endedAt: null, last: 2, tasks: { a: 1 } } as unknown as RunState;
     const outputs = (await engine(undefined, 3, damaged, logger).onInput(command('abort'))) as readonly Event[];
     expect(outputs.map(({ type }) => type)).toEqual(['RunCompleted', 'StepRecorded']);
@@ -123,6 +128,28 @@ describe('the handler of the engine', () => {
     const unknown = { ...command('cancel'), runId: 'run_unknown0' };
     expect(await engine().onInput(unknown)).toEqual({ deferMs: expect.any(Number) });
     await expect(engine(undefined, 70_000).onInput(unknown)).rejects.toThrow('came before its run had begun');
+  });
+
+  it('lets a run wait a minute for a process that has its strategy, and then says what is missing', async () => {
+    let now = 100_000;
+    const request = { ...header, time: now, data: { ...header.data, template: { ...template, strategy: 'own-loop' } } } as PlanRequested;
+    const runs = {
+      header: () => Promise.resolve(request),
+      nextCommandSeq: () => Promise.resolve(7),
+      commit: (_event: Event, decide: (current: null, at: object) => unknown) => Promise.resolve(decide(null, { now, version: 0 })),
+    };
+    const warned: unknown[] = [];
+    const logger = { ...silentLogger, warn: (...line: unknown[]) => void warned.push(line) };
+    const state = { now: () => Promise.resolve(now), runs } as unknown as StateStore;
+    const handler = new EngineHandler(state, noProbe, permitKey, logger);
+    for (now of [100_000, 159_000]) expect(await handler.onInput(request)).toEqual({ deferMs: expect.any(Number) });
+    expect(warned).toMatchObject([[expect.stringContaining('does not have'), { waitsS: 60, error: { strategy: 'own-loop' } }]]);
+    now = 160_000;
+    const missing = 'There is no strategy "own-loop". If an extension provides it, name its module under `extensions`';
+    await expect(handler.onInput(request)).rejects.toThrow(missing);
+    expect(await handler.onDead({ event: request, reason: 'failed' })).toMatchObject([
+      { type: 'CommandIssued', data: { command: { name: 'abort', reason: expect.stringContaining(missing) } } },
+    ]);
   });
 
   describe('of a child run whose task was cancelled', () => {

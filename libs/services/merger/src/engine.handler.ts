@@ -15,7 +15,7 @@ import {
 import { NotBegun, recordedFacts, step, type StepResult, type EngineInput, type RunState } from '@conclave/loop';
 import { EventPattern, LOGGER, PROBE, reachedDurably, type DeliveryContext, type Logger, type Probe } from '@conclave/platform';
 import { defer, isDeferred, STATE, type DeadReason, type HandlerOutcome, type StateStore, type Step, type StepTime } from '@conclave/ports';
-import { abortRun, PERMIT_KEY, withPermit, type PermitKey } from '@conclave/calls';
+import { abortRun, AwaitedStrategies, PERMIT_KEY, withPermit, type PermitKey } from '@conclave/calls';
 import { strategyOf } from '@conclave/strategies';
 import { joinedResults } from './joined-results.js';
 import { stepId } from './run-folding.js';
@@ -31,12 +31,16 @@ const strayMs = 60_000;
 /** The run engine: every input is one pure step, committed atomically under the event's id. */
 @Controller()
 export class EngineHandler {
+  private readonly strategies: AwaitedStrategies;
+
   constructor(
     @Inject(STATE) private readonly state: StateStore,
     @Inject(PROBE) private readonly probe: Probe,
     @Inject(PERMIT_KEY) private readonly permitKey: PermitKey,
-    @Inject(LOGGER) private readonly logger: Pick<Logger, 'error'>,
-  ) {}
+    @Inject(LOGGER) private readonly logger: Pick<Logger, 'error' | 'warn'>,
+  ) {
+    this.strategies = new AwaitedStrategies(state);
+  }
 
   @EventPattern('PlanRequested', 'PlanCreated', 'ResultReady', 'TimerFired', 'CommandIssued')
   async onInput(@Payload() event: EngineInput, @Ctx() context?: DeliveryContext): Promise<HandlerOutcome> {
@@ -62,7 +66,7 @@ export class EngineHandler {
     } catch (error) {
       // Contention for the run is not caused by this record, which would end the run as a dead letter.
       if (error instanceof Failure && error.code === 'COMMIT_CONFLICT') return defer(conflictMs);
-      if (!(error instanceof NotBegun)) throw error;
+      if (!(error instanceof NotBegun)) return this.strategies.defer(error, event, this.logger);
       // Records of a run are delivered one by one: if this one waited, the run's request could wait behind it forever.
       const header = error.what === 'run' ? await this.state.runs.header(event.runId) : null;
       if (header) return this.take(event, context, header);

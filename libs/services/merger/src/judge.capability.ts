@@ -10,6 +10,7 @@ import {
   type Calls,
   type Capability,
   type ShownIn,
+  waitingN,
 } from '@conclave/calls';
 import type { ModelReply } from '@conclave/ports';
 import type { AnyQuestion } from '@conclave/strategies';
@@ -47,6 +48,9 @@ export const judgeCapability =
           const text = n === 1 ? lines.asks(input) : `The model is asked again (attempt ${n} of ${of})`;
           await tell(attempt, 0, lines.codes.prompt, text, promptDetail(messages));
         },
+        ...(lines
+          ? { onWaiting: (attempt, text) => appendThoughts(stream, task, attempt, [{ n: waitingN, code: lines.codes.prompt, text }]) }
+          : {}),
         onRead: async ({ attempt, reply, faults, output }, { n, of }) => {
           read = { attempt, content: reply.content, reply, fault: faults[0] ?? '' };
           if (!lines) return;

@@ -124,6 +124,15 @@ describe('the planner', () => {
     ]);
   });
 
+  it('lets a run and its gaps wait for a planner that has the strategy', async () => {
+    const own = { ...request, time: 10_000, data: { ...request.data, template: { ...request.data.template, strategy: 'own-loop' } } };
+    const { handler, asked } = planner({ header: own });
+    expect(await handler.onRequest(own, context)).toEqual({ deferMs: expect.any(Number) });
+    const gap = { ...own, type: 'GapDetected', data: { epoch: 0, left: {} } } as unknown as Parameters<typeof handler.onGap>[0];
+    expect(await handler.onGap(gap, context)).toEqual({ deferMs: expect.any(Number) });
+    expect(asked).toEqual([]);
+  });
+
   it('says what is wrong with every reply that is not a plan, and that it is requested again', async () => {
     const { handler, said } = planner({ replies: ['chat', '{"tasks":[]}', good] });
     await handler.onRequest(request, context);

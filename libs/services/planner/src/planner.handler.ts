@@ -32,6 +32,7 @@ import {
 } from '@conclave/ports';
 import {
   abortRun,
+  AwaitedStrategies,
   CALL_MAKER,
   insteadOf,
   performAsk,
@@ -44,6 +45,7 @@ import {
   type ThoughtLine,
   type Try,
   type WorkState,
+  waitingN,
 } from '@conclave/calls';
 import {
   earlierQuestions,
@@ -54,13 +56,16 @@ import {
   trivialTask,
   withVision,
   type Ask,
+  type AskingStrategy,
   type PlanAsked,
   type PlanSaid,
+  type TakenValue,
 } from '@conclave/strategies';
 import { AwaitedPlan } from './awaited-plan.js';
 import { KnownRequests } from './known-requests.js';
 import { type RandomSource } from './thompson.js';
 import type * as z from 'zod';
+import { valuesTaken } from './taken-values.js';
 import { levelOf, lowerLevel, needsDocument, raiseLevel } from './level.js';
 import { Lookup, withLearned } from './lookup.js';
 import { ModelChoices } from './model-choices.js';
@@ -75,6 +80,7 @@ export const RANDOM = Symbol('Random');
 /** The state that a planner reads. */
 export type PlannerState = WorkState & {
   readonly scores: Pick<StateStore['scores'], 'read'>;
+  readonly caches: Pick<StateStore['caches'], 'read'>;
 };
 
 const planningLine = (model: string, complexity: string, closesGap: boolean, { n, of }: Try): string =>
@@ -134,6 +140,7 @@ export class PlannerHandler {
   private readonly requests = new KnownRequests();
   private readonly choices: ModelChoices;
   private readonly lookup: Lookup;
+  private readonly strategies: AwaitedStrategies;
 
   constructor(
     @Inject(STATE) private readonly state: PlannerState,
@@ -145,6 +152,7 @@ export class PlannerHandler {
     @Inject(VECTORS) vectors: Vectors | null = null,
     @Inject(EMBEDDER) embedder: Embedder | null = null,
   ) {
+    this.strategies = new AwaitedStrategies(state);
     this.choices = new ModelChoices(state.scores, maker, random);
     this.lookup = new Lookup({ search, graph, vectors, embedder }, maker);
   }
@@ -156,7 +164,7 @@ export class PlannerHandler {
     try {
       first = firstPlanAsked(event, strategyOf);
     } catch (error) {
-      if (!(error instanceof StrategyFault)) throw error;
+      if (!(error instanceof StrategyFault)) return this.strategies.defer(error, event, context.logger);
       const failure = { code: 'STRATEGY_FAILED', message: error.message, retriable: false };
       const { safety } = levelOf(event.data);
       return [this.created(event.runId, { ...blank, complexity: 'moderate', safety, epoch: 0, failure })];
@@ -164,8 +172,8 @@ export class PlannerHandler {
     if (!first) return [];
     this.requests.add(event.runId, event.data);
     const planning = await this.begun(event, event.data, null, first, context.signal);
-    const own = strategyOf(first.strategy).planAsk;
-    return own ? this.planByOwnAsk(planning, own, first.asked ?? {}) : this.plan(planning);
+    const { planAsk, planTakes } = strategyOf(first.strategy);
+    return planAsk ? this.planByOwnAsk(planning, { planAsk, planTakes }, first.asked ?? {}) : this.plan(planning);
   }
 
   @EventPattern('GapDetected')
@@ -175,9 +183,15 @@ export class PlannerHandler {
     const gap = event.data;
     const request = gap.first ? withClientResults(asked, event) : asked;
     const { left, strategy = request.template.strategy } = gap;
+    let own: ReturnType<typeof strategyOf>;
+    try {
+      own = strategyOf(strategy);
+    } catch (error) {
+      return this.strategies.defer(error, event, context.logger);
+    }
     const planning = await this.begun(event, request, gap, { left, strategy }, context.signal);
-    const own = strategyOf(strategy).planAsk;
-    if (own) return this.planByOwnAsk(planning, own, gap.asked ?? {});
+    const { planAsk, planTakes } = own;
+    if (planAsk) return this.planByOwnAsk(planning, { planAsk, planTakes }, gap.asked ?? {});
     // The first plan of a strategy that took over the run is not for a gap.
     return this.plan(gap.first ? { ...planning, gap: null } : planning);
   }
@@ -206,9 +220,13 @@ export class PlannerHandler {
   }
 
   /** The plan of a strategy with its own ask: the reply is the plan. */
-  private async planByOwnAsk(planning: Planning, ask: Ask<PlanAsked, PlanSaid>, given: PlanAsked['asked']): Promise<HandlerOutcome> {
+  private async planByOwnAsk(
+    planning: Planning,
+    { planAsk, planTakes }: { readonly planAsk: Ask<PlanAsked, PlanSaid> } & Pick<AskingStrategy, 'planTakes'>,
+    given: PlanAsked['asked'],
+  ): Promise<HandlerOutcome> {
     const { runId, epoch, request } = planning;
-    const asked = await this.ask(planning, ask, { request, asked: given }, (model, tried) => ownPlanLine(model, epoch, tried));
+    const asked = await this.ask(planning, planAsk, { request, asked: given }, (model, tried) => ownPlanLine(model, epoch, tried));
     if (asked.kind === 'busy') return defer(asked.retryInMs);
     const { records } = asked;
     if (asked.kind === 'cancelled') return this.givenUp(planning, asked.usage, records);
@@ -216,8 +234,12 @@ export class PlannerHandler {
     const { safety } = levelOf(request);
     const draft = { ...blank, complexity: 'moderate' as const, safety, epoch, reAsks, usage };
     if (asked.kind === 'output') {
-      const { tasks, content } = asked.output;
-      return [this.created(runId, { ...draft, tasks: [...tasks], content }), ...records];
+      const values = planTakes?.values(asked.output, { request, asked: given }) ?? [];
+      const taken = values.length > 0 ? await this.taken(planning, values) : null;
+      if (taken?.kind === 'busy') return defer(taken.retryInMs);
+      if (taken?.kind === 'cancelled') return this.givenUp(planning, usage, [...records, ...taken.records]);
+      const { tasks, content } = taken?.value && planTakes ? planTakes.filled(asked.output, taken.value) : asked.output;
+      return [this.created(runId, { ...draft, tasks: [...tasks], content }), ...records, ...(taken?.records ?? [])];
     }
     const failure =
       asked.kind === 'failed'
@@ -228,6 +250,11 @@ export class PlannerHandler {
             retriable: true,
           };
     return [this.created(runId, { ...draft, failure }), ...records];
+  }
+
+  private taken({ runId, owner, deadline, signal, wanted, request }: Planning, values: readonly TakenValue[]) {
+    const { maker, state } = this;
+    return valuesTaken({ maker, caches: state.caches }, { runId, owner, deadline, signal, wanted }, request.caller.tenant, values);
   }
 
   /** Performs the ask of a plan within its allowance and shows its result. */
@@ -252,6 +279,7 @@ export class PlannerHandler {
         const text = `${line(model, tried)}${insteadOf(before)}`;
         return this.show(runId, owner, attempt, request, [{ n: 0, code: 'planner.prompt', text, detail: promptDetail(messages) }]);
       },
+      onWaiting: (attempt, text) => this.show(runId, owner, attempt, request, [{ n: waitingN, code: 'planner.prompt', text }]),
       onRead: ({ attempt, reply, faults }, tried) =>
         this.show(runId, owner, attempt, request, [
           { n: 1, code: 'planner.result', text: saidOf(reply, resultLine(faults, tried)), detail: reply.content },

@@ -9,6 +9,10 @@ export interface AnswerWords {
   readonly unsupported: string;
   readonly noSuchSource: string;
   readonly notCovered: string;
+  /** Heading of failed calls that were to change something: some may have done so nevertheless. */
+  readonly undone: string;
+  /** Heading of calls that were to change something and were not made. */
+  readonly notMade: string;
   readonly nothingFound: string;
   readonly researchFailed: string;
   readonly found: string;

@@ -51,6 +51,19 @@ export interface PlanSaid {
   readonly content: Readonly<Record<string, unknown>>;
 }
 
+/** A value that a plan takes from the result of an earlier task. */
+export interface TakenValue {
+  /** The words in the plan that stand for it. */
+  readonly said: string;
+  /** The task, as its epoch and its id in the plan. */
+  readonly task: { readonly epoch: number; readonly id: string };
+  /** Its result as far as the run knows it, and whether this is the whole. */
+  readonly known: string;
+  readonly isWhole: boolean;
+  /** The value in the text of a result; undefined without one. */
+  readonly of: (text: string) => unknown;
+}
+
 /** A strategy with everything it asks of models. */
 export interface AskingStrategy<Own = unknown> extends Strategy<Own> {
   /** Version of the extension module that contains it; absent for strategies of the product. */
@@ -77,5 +90,10 @@ export interface AskingStrategy<Own = unknown> extends Strategy<Own> {
   startsRuns?(options: Readonly<Record<string, unknown>>): readonly string[];
   /** The ask for its plans; absent if the committee's planner makes them. */
   readonly planAsk?: Ask<PlanAsked, PlanSaid>;
+  /** The values that its plans take from earlier results, and a plan with them. Absent if its plans name every value themselves. */
+  readonly planTakes?: {
+    values(said: PlanSaid, asked: PlanAsked): readonly TakenValue[];
+    filled(said: PlanSaid, values: ReadonlyMap<string, unknown>): PlanSaid;
+  };
   readonly judges: Readonly<Record<string, AskedJudge<Own>>>;
 }

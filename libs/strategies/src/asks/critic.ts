@@ -6,6 +6,7 @@ import { asData, bounded, dataRule, languageLine, sections } from '../prompts/qu
 import { asked, factsText } from '../prompts/rendering.js';
 import { promptText } from '../prompts/shipped.js';
 import { citedSources, hasSourceList, sourceList } from '../replies/citations.js';
+import { isJsonAlone } from '../replies/json-reply.js';
 import { withoutMarks } from '../replies/quoting-marks.js';
 import type { Ask } from './ask.js';
 import { jsonForm, readJson } from './json-form.js';
@@ -54,7 +55,8 @@ export const criticAsk: Ask<Extract<TaskInput, { kind: 'critic' }>, Extract<Task
     const corrected = answer?.trim() ?? '';
     if (corrected === '') return { faults: ['A corrected answer needs its whole text in "answer".'] };
     const text = withoutMarks(corrected, `${input.question}\n${input.answer}`);
-    const listed = hasSourceList(text) ? text : text + sourceList(citedSources(text, input.facts), answerWords(input.language));
+    const listed =
+      hasSourceList(text) || isJsonAlone(text) ? text : text + sourceList(citedSources(text, input.facts), answerWords(input.language));
     return { output: { kind: 'critique', verdict, reasons, text: listed } };
   },
 };

@@ -35,6 +35,33 @@ const critique = readBy(criticAsk, {
   categories: ['health'],
 });
 
+describe('an answer that is JSON because the client asked for it in words', () => {
+  // As metrics of DeepEval 4.3.1 ask, which send no `response_format`.
+  const question =
+    'IMPORTANT: Please make sure to only return in JSON format, with the "verdicts" key as a list of numbers. No words or explanation is needed.\n\nText:\nAll of it.\n\nJSON:';
+  const input = synthesisAsk.input.parse({
+    ...{ kind: 'synthesis', question, conversation: [], system: null, facts: [fact], answers: [], failed: [], openGap: null },
+    ...{ parameters: {}, startedOn: '2026-01-02', onlyKnown: true },
+  });
+  const written = ['{"verdicts": [7], "reason": "It says so [1]"}', '```json\n{"verdicts": [7, 12], "reason": "It says so [1]"}\n```'];
+
+  it.each(written)('stays as it was written, without sources below it: %j', (text) => {
+    expect(readBy(synthesisAsk, input)(text)).toMatchObject({ output: { text, sources: [{ n: 1 }] } });
+    const shown = synthesisAsk.show!(input);
+    expect([...text].map((letter) => shown.push(letter)).join('') + shown.end()).toBe(text);
+  });
+
+  it('has its sources below it if it is more than JSON', () => {
+    const text = 'So it returns `{"verdicts": []}` [1].';
+    expect(readBy(synthesisAsk, input)(text)).toMatchObject({ output: { text: expect.stringContaining('Sources:') } });
+  });
+
+  it('stays JSON when the critic corrects it', () =>
+    expect(critique(JSON.stringify({ verdict: 'corrected', reasons: ['x'], answer: written[0] }))).toMatchObject({
+      output: { verdict: 'corrected', text: written[0] },
+    }));
+});
+
 describe('an answer from what the model itself knows', () => {
   const input = { kind: 'synthesis', question: 'Q', conversation: [], system: null, facts: [], answers: [], failed: [] } as const;
   const read = (more: object, text: string) =>
@@ -172,6 +199,29 @@ describe('the answer', () => {
       const filter = synthesisAsk.show!(input);
       expect(filter.push(reply.slice(0, at)) + filter.push(reply.slice(at)) + filter.end()).toBe(reading.output.text);
     }
+  });
+  it('names below it the changes that failed, bounded, but not in JSON', () => {
+    const undone = Array.from({ length: 7 }, (_, n) => ({
+      call: `shop.order (item: ${n})`,
+      reason: n === 0 ? `sold\nout ${'!'.repeat(900)}` : 'away',
+    }));
+    const text = (more: object) => {
+      const reading = readBy(synthesisAsk, { ...input, undone, ...more })('All is ordered [1].');
+      if (!('output' in reading)) throw new Error('It is not read.');
+      return reading.output.text;
+    };
+    expect(text({})).toMatch(
+      /^All is ordered \[1\]\.[^]*\n\nNot confirmed as done:\n- shop\.order \(item: 0\): sold out !+…?\n- shop\.order \(item: 1\): away\n[^]*\n- … \(2\)$/,
+    );
+    expect(text({}).length).toBeLessThan(900);
+    expect(text({ undone: [] })).not.toContain('Not confirmed');
+    const unsent = { call: 'shop.order (item: 9)', reason: 'It was not called.', unsent: true };
+    expect(text({ undone: [unsent, undone[1]] })).toMatch(
+      /\n\nNot confirmed as done:\n- shop\.order \(item: 1\): away\n\nNot done:\n- shop\.order \(item: 9\): It was not called\.$/,
+    );
+    expect(text({ undone: [unsent] })).not.toContain('Not confirmed');
+    expect(text({ language: 'de' })).toContain('Nicht als erledigt bestätigt:');
+    expect(text({ parameters: { response_format: { type: 'json_object' } } })).not.toContain('Not confirmed');
   });
   it('that is empty counts as none', () => {
     expect(readBy(synthesisAsk, input)(' \n')).toHaveProperty('faults');

@@ -6,12 +6,14 @@ import { asData, bounded, dataRule, languageLine, oneLine, sections, todayLine, 
 import { answerLabel, answerLength, answersText, factsText, type Overrides } from '../prompts/rendering.js';
 import { promptText } from '../prompts/shipped.js';
 import { citedSources, sourceList, type Citation } from '../replies/citations.js';
+import { isJsonAlone } from '../replies/json-reply.js';
 import { KnownCitations } from '../replies/known-citations.js';
 import { InsightFilter, readInsight } from '../replies/insight.js';
 import { QuoteFilter } from '../replies/quoting-marks.js';
 import { unsupported, unsupportedNote, type Unsupported } from '../replies/support.js';
 import type { Ask, TextFilter } from './ask.js';
 import { topicsNote, topicsText } from './sub-topics.js';
+import { undoneNote } from './undone.js';
 import { unsourcedNote } from '../own-knowledge.js';
 import { inputOf, outputOf } from './task-schemas.js';
 
@@ -76,13 +78,17 @@ class AnswerText implements TextFilter {
     this.block = block;
     this.cited = citedSources(this.written, this.input.facts);
     // Notes alone are no answer: a model that sent only its thinking has failed.
-    if (wantsJson(this.input) || this.written.trim() === '') return rest;
+    if (wantsJson(this.input) || isJsonAlone(this.written) || this.written.trim() === '') return rest;
     this.beyond = unsupported(this.written, this.input.facts, this.input.question);
-    const { topics, unsourced, language } = this.input;
+    const { topics, undone, unsourced, language } = this.input;
     const words = answerWords(language);
     const blankAtEnd = Math.min(2, this.written.length - this.written.trimEnd().length);
     const notes =
-      sourceList(this.cited, words) + unsupportedNote(this.beyond, words) + topicsNote(topics, words) + unsourcedNote(unsourced, words);
+      sourceList(this.cited, words) +
+      unsupportedNote(this.beyond, words) +
+      topicsNote(topics, words) +
+      undoneNote(undone, words) +
+      unsourcedNote(unsourced, words);
     return rest + notes.slice(blankAtEnd);
   }
 
@@ -95,6 +101,12 @@ class AnswerText implements TextFilter {
 /** Whether the client requested JSON, which excludes citations and the insight block. */
 export const wantsJson = ({ parameters }: Pick<Input, 'parameters'>): boolean =>
   parameters.response_format !== undefined && parameters.response_format['type'] !== 'text';
+
+/** Names of formats, and lines with nothing but a tag or a marker: a program may read the answer. */
+const formSigns = /\b(?:JSON|XML|YAML|CSV)\b|^[^\S\n]{0,20}(?:<\/?\w{1,40}>|\[\[ ?#{1,3} ?\w{1,40} ?#{1,3} ?\]\])[^\S\n]{0,20}$/mu;
+const namesForm = (words: string): boolean => formSigns.test(words);
+const formRule =
+  'If the question or the system message of the client prescribes the form of the answer (JSON, tags, labelled fields), a program reads it: write exactly that form, with nothing before or after it, and without numbers in square brackets that cite facts.';
 
 /** Told to cite without a fact, small models invent numbers. */
 const citing =
@@ -109,6 +121,7 @@ const render = (input: Input, cut: Cut, overrides: Overrides): readonly PromptMe
       promptText(wantsJson(input) ? 'composer.json' : 'composer', overrides, { citing: input.facts.length > 0 ? citing : citingNothing }),
       dataRule,
       todayLine(input.startedOn),
+      !wantsJson(input) && namesForm(`${input.question}\n${input.system ?? ''}`) ? formRule : null,
       input.system ? `System message of the client:\n${input.system}` : null,
     ),
   },

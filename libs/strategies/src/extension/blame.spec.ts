@@ -18,4 +18,23 @@ describe('what an extension throws', () => {
     expect(blame(error)).toBe('Error: no tide table (jury.mjs:3:9)');
     expect(saying('late')).toBe('late');
   });
+
+  it('says why a request failed, which only the cause says', () => {
+    const refused = new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED 127.0.0.1:9') });
+    expect(saying(thrown(refused, ours))).toBe('TypeError: fetch failed: connect ECONNREFUSED 127.0.0.1:9 (jury.mjs:3:9)');
+    const both = new AggregateError([new Error('the first is down'), new RangeError()]);
+    expect(saying(both)).toBe('the first is down; RangeError');
+    expect(saying(new Error('no table', { cause: { code: 7 } }))).toBe('no table: {"code":7}');
+  });
+
+  it('is shown even if it is no Error', () => {
+    const cyclic: Record<string, unknown> = { code: 7n };
+    cyclic['self'] = cyclic;
+    const said = [{ code: 7, detail: 'no tide' }, undefined, cyclic].map(saying);
+    expect(said).toEqual([
+      'it threw {"code":7,"detail":"no tide"}, which is no Error',
+      'it threw undefined, which is no Error',
+      'it threw a value of the type object, which is no Error',
+    ]);
+  });
 });

@@ -29,13 +29,15 @@ export const callExtensionsBy = (by: ExtensionCalls): void => void (calls = by);
 /** Everything that is described until the next call comes from this file. */
 export const describedIn = (file: string | null): void => void (module = file);
 
-/** Calls functions of the module that is being loaded. */
+/** Calls functions of the module that is being loaded; `file` is its name without folders, null outside a module. */
 export function callsOfModule(): {
+  readonly file: string | null;
   call<T>(name: string, call: () => T): T;
   wait<T>(name: string, work: () => Promise<T>): Promise<T>;
 } {
   const file = module;
   return {
+    file: file?.split(/[\\/]/).at(-1) ?? null,
     call: (name, call) => calls.call({ name, module: file }, call),
     wait: (name, work) => calls.wait({ name, module: file }, work),
   };

@@ -52,6 +52,27 @@ export interface ExtensionCapability {
   readonly perform: CapabilityDescription['perform'];
 }
 
+/** Kinds of schemas that no object matches: with one of them, every call would be refused. */
+const kindsWithoutObjects = [
+  'string',
+  'number',
+  'bigint',
+  'boolean',
+  'date',
+  'null',
+  'undefined',
+  'never',
+  'enum',
+  'literal',
+  'array',
+  'tuple',
+];
+
+function takesObjects(schema: unknown): boolean {
+  const { safeParse, def } = (schema ?? {}) as { readonly safeParse?: unknown; readonly def?: { readonly type?: string } };
+  return typeof safeParse === 'function' && !kindsWithoutObjects.includes(def?.type ?? '');
+}
+
 /** Throws CONFIGURATION_INVALID if something required is missing. */
 export function describeCapability(description: CapabilityDescription): ExtensionCapability {
   const { name, forPlanner, args, perform, ...more } = description;
@@ -60,9 +81,11 @@ export function describeCapability(description: CapabilityDescription): Extensio
   if (typeof forPlanner !== 'string' || forPlanner.trim() === '')
     throw new Failure('CONFIGURATION_INVALID', `The capability "${name}" does not say in \`forPlanner\` what it is for.`);
   if (typeof perform !== 'function') throw new Failure('CONFIGURATION_INVALID', `The capability "${name}" has no function \`perform\`.`);
+  if (/[\r\n]/.test(forPlanner))
+    throw new Failure('CONFIGURATION_INVALID', `The capability "${name}" has more than one line in \`forPlanner\`.`);
   const faults = unknownMembers(description, ['name', 'forPlanner', 'args', 'perform', 'taskClass', 'repeatable']);
-  if (args !== undefined && typeof (args as { safeParse?: unknown } | null)?.safeParse !== 'function')
-    faults.push('has `args` that are not a schema of `z`, such as z.strictObject({ harbour: z.string() })');
+  if (args !== undefined && !takesObjects(args))
+    faults.push('has `args` that are not a schema of `z` for objects, such as z.strictObject({ harbour: z.string() })');
   if (faults.length > 0) throw new Failure('CONFIGURATION_INVALID', `The capability "${name}" ${faults.join('; it ')}.`);
   const ours = callsOfModule();
   const what = `perform of the capability "${name}"`;

@@ -76,7 +76,9 @@ const call = ({ temperature }: { readonly temperature?: number }): { call?: { te
   temperature === undefined ? {} : { call: { temperature } };
 
 /** A judge's question with plain values as input and output. */
-export function describeQuestion(description: QuestionDescription<Values, Values>): AnyQuestion {
+export function describeQuestion<In extends object = Values, Out extends object = Values>(
+  description: QuestionDescription<In, Out>,
+): AnyQuestion {
   checked('question', description as unknown as QuestionDescription<never, never>);
   const { name, prompt, read, reAsks = 1, ...more } = description;
   const what = `question "${name}"`;
@@ -85,10 +87,10 @@ export function describeQuestion(description: QuestionDescription<Values, Values
     name,
     input: inputOf('values'),
     output: outputOf('values'),
-    prompt: ({ values }) => messagesOf(what, () => bounded(`prompt of the ${what}`, () => prompt(values))),
+    prompt: ({ values }) => messagesOf(what, () => bounded(`prompt of the ${what}`, () => prompt(values as In))),
     read: (said, { values }) => {
-      const reading = readingOf(what, () => bounded(`read of the ${what}`, () => read({ ...said, json: jsonIn(said.text) }, values)));
-      return 'faults' in reading ? reading : { output: { kind: 'values', values: reading.output } };
+      const reading = readingOf(what, () => bounded(`read of the ${what}`, () => read({ ...said, json: jsonIn(said.text) }, values as In)));
+      return 'faults' in reading ? reading : { output: { kind: 'values', values: reading.output as Values } };
     },
     reAsks,
     ...call(more),

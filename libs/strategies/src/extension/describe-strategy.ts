@@ -1,7 +1,16 @@
-import { Failure, StrategyId, type CommandName, type Draft } from '@conclave/contracts';
-import type { Limits, NoPlan, Strategy, View } from '@conclave/loop';
+import {
+  Failure,
+  StrategyId,
+  type CommandName,
+  type Draft,
+  type ResultReady,
+  type TaskInputDraft,
+  type TaskOutput,
+} from '@conclave/contracts';
+import type { Limits, NoPlan, Strategy, TaskState, Verdict, View } from '@conclave/loop';
 import * as z from 'zod';
-import type { AskedJudge, AskingStrategy } from '../asks/asked-judge.js';
+import type { AnyQuestion, AskingStrategy } from '../asks/asked-judge.js';
+import { faultsOf as faultsOfValue } from '../asks/json-form.js';
 import { synthesisQuestion } from '../asks/questions.js';
 import { faultsOfPlan } from '../capabilities/declared.js';
 import { synthesisInput, taskInput } from '../committee/context.js';
@@ -9,30 +18,57 @@ import { requestedTasks } from '../committee/experts.js';
 import { currentResults, ledgerAnswer, roundSummary } from '../committee/ledger.js';
 import { failureText, initialOwn, type CommitteeView } from '../committee/own.js';
 import { dedupe } from '../plan-rules.js';
-import { guarded } from './guarded.js';
+import { guarded, LimitsShape } from './guarded.js';
 import { knowing, orKnowing } from './knowing.js';
 import { madeAs } from './made.js';
 import { unknownMembers } from './members.js';
 import { checkNeeds, type OwnPlan, type WrittenDraft, type WrittenMove } from './moves.js';
 
+/** A view of a run as an extension sees it: its template has the options that the strategy describes. */
+type Seen<Own, Options> = Omit<View<Own>, 'template'> & {
+  readonly template: Omit<View['template'], 'options'> & { readonly options: Options };
+};
+/** A function of a strategy, whose views have its options. */
+type SeeingOptions<F, Options> = F extends (...given: infer Given) => infer Result
+  ? (...given: { [At in keyof Given]: Given[At] extends View<infer Own> ? Seen<Own, Options> : Given[At] }) => Result
+  : F;
+type Members<All, Options> = { readonly [Name in keyof All]?: SeeingOptions<NonNullable<All[Name]>, Options> };
+
+type Values = Extract<TaskOutput, { kind: 'values' }>;
+/** How a judge of an extension ended. `values` is what `read` of its question returned as `output`. */
+export type WrittenVerdict =
+  | { readonly result: Omit<ResultReady['data'], 'output'> & { readonly output: Values | null }; readonly why: null }
+  | Extract<Verdict, { readonly result: null }>;
+/** A judge as an extension writes it. */
+export interface WrittenJudge<Own, Options> {
+  readonly task: string;
+  readonly question: AnyQuestion;
+  input(view: Seen<Own, Options>, ref: string): TaskInputDraft;
+  take(own: Own, verdict: WrittenVerdict, view: Seen<Own, Options>, ref: string): Own;
+}
+
+type Moving = 'next' | 'onPlan' | 'onResult' | 'onDecided' | 'onCommand';
 /** A function of a strategy that returns moves, as an extension writes it. */
-type Moving<Own, Name extends 'next' | 'onPlan' | 'onResult' | 'onDecided' | 'onCommand'> = (
-  ...given: Parameters<NonNullable<Strategy<Own>[Name]>>
-) => readonly WrittenMove[];
-type Replaced = 'id' | 'version' | 'next' | 'limits' | 'planner' | 'onPlan' | 'onResult' | 'onDecided' | 'onCommand' | 'lastAnswer';
+type WrittenMoving<Own> = {
+  readonly [Name in Moving]: (...given: Parameters<NonNullable<Strategy<Own>[Name]>>) => readonly WrittenMove[];
+};
+type Replaced = 'id' | 'version' | 'planTakes' | 'options' | 'limits' | 'planner' | 'judges' | 'task' | 'lastAnswer' | Moving;
 
 /** What a strategy of an extension must define; the rest defaults to the committee's behaviour. */
-export type StrategyDescription<Own> = Partial<Omit<AskingStrategy<Own>, Replaced>> & {
+export type StrategyDescription<Own, Options = Readonly<Record<string, unknown>>> = Members<
+  Omit<AskingStrategy<Own>, Replaced> & Omit<WrittenMoving<Own>, 'next'>,
+  Options
+> & {
   readonly id: string;
-  readonly next: Moving<Own, 'next'>;
-  readonly onPlan?: Moving<Own, 'onPlan'>;
-  readonly onResult?: Moving<Own, 'onResult'>;
-  readonly onDecided?: Moving<Own, 'onDecided'>;
-  readonly onCommand?: Moving<Own, 'onCommand'>;
-  readonly limits?: Partial<Limits> | ((view: View<Own>) => Partial<Limits>);
-  readonly lastAnswer?: (view: View<Own>, reason: string) => WrittenDraft | null;
-  readonly planner?: Partial<Omit<Strategy<Own>['planner'], 'fallback'>> & {
-    readonly fallback?: (view: View<Own>, why: NoPlan) => OwnPlan | null;
+  readonly next: (view: Seen<Own, Options>) => readonly WrittenMove[];
+  readonly options?: z.ZodType<Options>;
+  readonly limits?: Partial<Limits> | ((view: Seen<Own, Options>) => Partial<Limits>);
+  readonly judges?: Readonly<Record<string, WrittenJudge<Own, Options>>>;
+  /** What differs from the usual input of a task. */
+  readonly task?: (view: Seen<Own, Options>, ref: string, task: TaskState) => Readonly<Record<string, unknown>>;
+  readonly lastAnswer?: (view: Seen<Own, Options>, reason: string) => WrittenDraft | null;
+  readonly planner?: Members<Omit<Strategy<Own>['planner'], 'fallback'>, Options> & {
+    readonly fallback?: (view: Seen<Own, Options>, why: NoPlan) => OwnPlan | null;
   };
 };
 
@@ -85,14 +121,14 @@ function faultsOf(description: StrategyDescription<never>): readonly string[] {
     faults.push(`has \`commands\` that are not a list of: ${commandNames.join(', ')}`);
   if (planAsk !== undefined && typeof (planAsk as { prompt?: unknown } | null)?.prompt !== 'function')
     faults.push('has a `planAsk` that was not made with `planAsk({ … })`');
-  const keeps = (given['planner'] as { keeps?: unknown } | undefined)?.keeps;
-  if (keeps !== undefined && !z.int().min(0).safeParse(keeps).success)
-    faults.push('has a `planner` whose `keeps` is no whole number of model calls');
+  faults.push(...faultsOfPlanner(given['planner'] ?? {}), ...faultsOfLimits(given['limits'] ?? {}));
   if (typeof judges !== 'object' || judges === null) return [...faults, 'has `judges` that are not an object'];
   for (const [name, judge] of Object.entries(judges as Record<string, Record<string, unknown> | null>)) {
     if (name === knowing) faults.push(`has the judge "${name}", a name that is taken`);
     if (!/^[A-Za-z][A-Za-z0-9_-]{0,23}$/.test(name))
       faults.push(`has the judge "${name}": a name has up to 24 letters, digits, "_" and "-"`);
+    if (typeof judge === 'object')
+      faults.push(...unknownMembers(judge ?? {}, ['task', 'question', 'input', 'take'], `has the judge "${name}" with`));
     for (const part of ['input', 'take'])
       if (typeof judge?.[part] !== 'function') faults.push(`has the judge "${name}" without the function \`${part}\``);
     if (typeof judge?.['task'] !== 'string') faults.push(`has the judge "${name}" without \`task\`, a text for people`);
@@ -102,15 +138,34 @@ function faultsOf(description: StrategyDescription<never>): readonly string[] {
   return faults;
 }
 
+function faultsOfPlanner(planner: unknown): readonly string[] {
+  if (typeof planner !== 'object' || planner === null) return ['has a `planner` that is no object'];
+  const { keeps, ...made } = planner as Readonly<Record<string, unknown>>;
+  const faults = unknownMembers(planner, ['ask', 'faults', 'fallback', 'keeps'], 'has a `planner` with');
+  for (const [name, value] of Object.entries(made))
+    if (value !== undefined && typeof value !== 'function') faults.push(`has a \`planner\` whose \`${name}\` is not a function`);
+  if (keeps !== undefined && !z.int().min(0).safeParse(keeps).success)
+    faults.push('has a `planner` whose `keeps` is no whole number of model calls');
+  return faults;
+}
+
+/** Limits that do not depend on the run are checked before there is one. */
+function faultsOfLimits(given: unknown): readonly string[] {
+  if (typeof given === 'function') return [];
+  const read = LimitsShape.partial().safeParse(given);
+  return read.success ? [] : [`has wrong \`limits\`: ${faultsOfValue(read.error).join(' ').replace(/\.$/, '')}`];
+}
+
 /** A view of the run for the committee, with an initial own state. */
 const plain = (view: View<never> | View): CommitteeView => ({ ...view, own: initialOwn });
 
 /** Writes the answer from all facts and expert answers of the run; stores it as `draft`, or why there is none as `unwritten`. */
-export const writer: AskedJudge<Written> = {
-  question: synthesisQuestion,
+export const writer = {
+  question: synthesisQuestion as AnyQuestion,
   task: 'Write the answer',
-  input: (view) => synthesisInput(plain(view), view.run.ending && view.run.ending.outcome !== 'completed' ? view.run.gap || null : null),
-  take: (own, verdict, { run }, ref) => {
+  input: (view: View): TaskInputDraft =>
+    synthesisInput(plain(view), view.run.ending && view.run.ending.outcome !== 'completed' ? view.run.gap || null : null),
+  take: <Own extends Written>(own: Own, verdict: Verdict, { run }: Pick<View, 'run'>, ref: string): Own => {
     const { result } = verdict;
     if (result?.output?.kind !== 'synthesis') {
       const unwritten = verdict.why === null || verdict.why === 'budget' ? '' : failureText(verdict.failure);
@@ -125,16 +180,19 @@ export const writer: AskedJudge<Written> = {
  * Builds a strategy from its description. Defaults: the committee's planner and tasks, one round, and as the answer the `draft` of its
  * own state or else the findings. Throws CONFIGURATION_INVALID if something required is missing.
  */
-export function describeStrategy<Own>(description: StrategyDescription<Own>): AskingStrategy<Own> {
+export function describeStrategy<Own, Options = Readonly<Record<string, unknown>>>(
+  description: StrategyDescription<Own, Options>,
+): AskingStrategy<Own> {
   const { id, next, limits: own, planner, ...rest } = description;
   if (!StrategyId.safeParse(id).success)
     throw new Failure('CONFIGURATION_INVALID', `A strategy needs an id of small letters, digits and "-", not ${JSON.stringify(id)}.`);
   const faults = faultsOf(description as unknown as StrategyDescription<never>);
   if (faults.length > 0) throw new Failure('CONFIGURATION_INVALID', `The strategy "${id}" ${faults.join('; it ')}.`);
+  const usualTask: AskingStrategy<Own>['task'] = (view, ref, task) => taskInput(plain(view), ref, task);
   const usual: Omit<AskingStrategy<Own>, 'id' | 'next'> = {
     commands: ['cancel', 'pause', 'resume', 'steer', 'add_context'],
     options: z.strictObject({}),
-    limits: (view) => ({ ...limits, ...(typeof own === 'function' ? own(view) : own) }),
+    limits: (view) => ({ ...limits, ...(typeof own === 'function' ? own(view as never) : own) }),
     planner: {
       ask: (view) => ({ results: currentResults(plain(view)) }),
       faults: ({ template }, { tasks, complexity }) => faultsOfPlan(tasks, template, complexity),
@@ -142,8 +200,10 @@ export function describeStrategy<Own>(description: StrategyDescription<Own>): As
     },
     judges: {},
     initial: () => ({}) as Own,
-    task: (view, ref, task) => taskInput(plain(view), ref, task),
+    task: usualTask,
     onPlan: (view, { tasks }) => {
+      if (tasks.length === 0)
+        throw new Error('The plan has no task. Give it at least one, or define `onPlan`, which then says what follows the plan.');
       // A planner of its own may have checked nothing.
       checkNeeds(tasks);
       return [{ do: 'dispatch', tasks: requestedTasks(plain(view), dedupe(tasks)) }];
@@ -158,7 +218,7 @@ export function describeStrategy<Own>(description: StrategyDescription<Own>): As
     onDecided: (_view, then) => (then === 'adjust' || then === 'ask_model' ? [{ do: 'plan' }] : []),
   };
   // The checks of `guarded` also read the short forms of moves, plans and answers.
-  const strategy = guarded({ ...usual, ...rest, id, next } as unknown as AskingStrategy<Own>);
+  const strategy = guarded({ ...usual, ...rest, id, next } as unknown as AskingStrategy<Own>, usualTask);
   // A strategy that writes its last answer itself decides what a run without findings ends with.
   return madeAs('strategy', rest.lastAnswer ? strategy : orKnowing(strategy));
 }

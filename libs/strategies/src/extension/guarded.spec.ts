@@ -4,6 +4,7 @@ import { factSentence } from '@conclave/contracts';
 import { foldStep, type RunState, type Strategies, type Strategy } from '@conclave/loop';
 import { describeRun } from '../describe-run.js';
 import { expert, research, runId, Scenario, template } from '../testing/scenario.js';
+import { describedIn } from './bounded.js';
 import { describeCapability } from './describe-capability.js';
 import { describePlanAsk, describeQuestion } from './describe-question.js';
 import { describeStrategy, writer, type StrategyDescription } from './describe-strategy.js';
@@ -102,6 +103,48 @@ describe('a strategy of an extension that does what no run can follow', () => {
       'needs what is not there',
       { onPlan: () => [{ do: 'dispatch', tasks: [{ id: 'a', capability: 'expert.general', task: 'x', needs: ['b'] }] }] },
       'needs "b", which is neither',
+    ),
+    wrong(
+      'accepts a task that is not there',
+      { onResult: () => [{ do: 'accept', task: 'y' }] },
+      'names the task "y", which does not exist',
+    ),
+    wrong(
+      'cancels a task by its bare id',
+      { onResult: () => [{ do: 'cancel', what: ['x'] }] },
+      'names the task "x", which does not exist: write its ref "run_00000001/0/x"',
+    ),
+    wrong(
+      'reports what no answer has',
+      { report: () => ({ complexity: 'hard' }) },
+      'failed in `report`: It returned an object that is no report',
+    ),
+    wrong(
+      'plans when its run ends',
+      {
+        next: ({ run: { ending } }: { run: { ending: unknown } }) => [
+          ending ? { do: 'plan' } : { do: 'decide', reading: { by: 'rounds' } },
+        ],
+      },
+      'the move "plan" is only for a run that goes on',
+    ),
+    wrong('takes a plan without tasks', { next: () => [{ do: 'take', plan: { tasks: [] } }] }, 'The plan has no task.'),
+    wrong(
+      'takes a plan with a date',
+      {
+        next: () => [{ do: 'take', plan: { tasks: [{ id: 'a', capability: 'expert.general', task: 'x' }], content: { at: new Date(0) } } }],
+      },
+      'but content.at is a Date',
+    ),
+    wrong(
+      'opens a task with arguments that are not JSON',
+      { onPlan: () => [{ do: 'dispatch', tasks: [{ id: 'a', capability: 'research', task: 'x', args: { seen: new Set() } }] }] },
+      'The `args` of the task "a" have to be JSON, but args.seen is a Set.',
+    ),
+    wrong(
+      'gives a task a long id',
+      { onPlan: () => [{ do: 'dispatch', tasks: [{ id: 'a/b', capability: 'expert.general', task: 'x' }] }] },
+      '"id": must be 1 to 32 letters, digits, "_", "." and "-"',
     ),
     wrong(
       'needs itself',
@@ -247,6 +290,18 @@ describe('a strategy of an extension', () => {
       'without a `question` that was made with `question({ … })`',
     ],
     ['a judge without a function', { judges: { vote: { ...vote, take: undefined } } }, 'has the judge "vote" without the function `take`'],
+    [
+      'a misspelt member of a judge',
+      { judges: { vote: { ...vote, takes: 1 } } },
+      'has the judge "vote" with the member `takes`, which is unknown',
+    ],
+    [
+      'a misspelt member of its planner',
+      { planner: { fallbck: () => null } },
+      'has a `planner` with the member `fallbck`, which is unknown',
+    ],
+    ['a planner whose function is none', { planner: { ask: {} } }, 'has a `planner` whose `ask` is not a function'],
+    ['a limit of the wrong type', { limits: { asks: 1 } }, 'has wrong `limits`: "asks": Invalid input: expected boolean, received number'],
     ['a planAsk that `planAsk` did not make', { planAsk: {} }, 'has a `planAsk` that was not made with'],
   ])('with %s is refused when it is loaded', (_what, change, words) => {
     expect(() => written(change)).toThrow(words);
@@ -326,5 +381,24 @@ describe('a capability of an extension', () => {
   it('with an unknown member is refused when it is loaded', () => {
     const typed = { name: 'idle', forPlanner: 'x', perform: () => Promise.resolve({ facts: [] }), repeatble: true };
     expect(() => describeCapability(typed)).toThrow('has the member `repeatble`');
+  });
+});
+
+describe('the file of a strategy', () => {
+  it('is named with what its functions return, and once with what they throw', () => {
+    const said = (next: () => unknown): unknown => {
+      describedIn('/srv/own/jury.mjs');
+      const strategy = describeStrategy({ id: 'jury', next } as StrategyDescription<object>);
+      describedIn(null);
+      const run = new Scenario({ strategy: 'jury' }, strategy);
+      run.requested();
+      return run.completed()!['reason'];
+    };
+    expect(said(() => ({}))).toBe('The strategy "jury" failed in `next`: It returned an object, not a list of moves (jury.mjs).');
+    const error = Object.assign(new TypeError('no list'), { stack: 'TypeError: no list\n    at next (file:///srv/own/jury.mjs:7:5)' });
+    const thrown = said(() => {
+      throw error;
+    });
+    expect(thrown).toBe('The strategy "jury" failed in `next`: TypeError: no list (jury.mjs:7:5)');
   });
 });

@@ -1,14 +1,25 @@
-import { TaskInput } from '@conclave/contracts';
-import { runCapability, StrategyFault, type Limits, type Move, type View } from '@conclave/loop';
+import { Complexity, Review, RunView, type TaskInputDraft } from '@conclave/contracts';
+import {
+  runCapability,
+  StrategyFault,
+  type Limits,
+  type Move,
+  type RunState,
+  type Strategy,
+  type TaskState,
+  type View,
+} from '@conclave/loop';
 import * as z from 'zod';
 import { faultsOf } from '../asks/json-form.js';
 import type { AskedJudge, AskingStrategy } from '../asks/asked-judge.js';
+import { inputOf } from '../asks/task-schemas.js';
+import { languageAsked } from '../prompts/as-asked.js';
 import { blame } from './blame.js';
 import { callsOfModule } from './bounded.js';
 import { frozen, jsonFault, kindOf } from './json-values.js';
 import { readMoves, readPlan, writtenDraft } from './moves.js';
 
-const LimitsShape = z.strictObject({
+export const LimitsShape = z.strictObject({
   rounds: z.int().min(1),
   adjusts: z.int().min(0),
   stuck: z.int().min(1),
@@ -18,28 +29,38 @@ const LimitsShape = z.strictObject({
   threshold: z.number().min(0).max(1).optional(),
 });
 const Summary = z.object({ planSummary: z.string(), findings: z.string() });
+const ReportShape = z.object({
+  complexity: Complexity.default('moderate'),
+  review: Review.default('none'),
+  unique: z.boolean().optional(),
+  results: z.array(z.object({ id: z.string(), text: z.string() })).optional(),
+  steps: RunView.shape.steps.unwrap().unwrap().optional(),
+});
 const PlannerInput = z.object({ results: z.array(z.unknown()).optional(), asked: z.record(z.string(), z.unknown()).optional() });
 
 /**
  * Wraps the strategy of an extension, which is not trusted: an exception, or a return value that is not allowed, becomes a StrategyFault
- * that names the function. The functions get a frozen run, because a run that is changed without a fact cannot be replayed.
+ * that names the function. The functions get a frozen run, because a run that is changed without a fact cannot be replayed. `usualTask`
+ * makes the input of a task of which the strategy gives only some members.
  */
-export function guarded<Own>(strategy: AskingStrategy<Own>): AskingStrategy<Own> {
+export function guarded<Own>(strategy: AskingStrategy<Own>, usualTask: Strategy<Own>['task']): AskingStrategy<Own> {
   const { id } = strategy;
   const judgeNames = Object.keys(strategy.judges);
-  const { call: bounded } = callsOfModule();
+  const { call: bounded, file } = callsOfModule();
+  /** A sentence with the file of the strategy, which only errors with a line name by themselves. */
+  const named = (why: string): string => (file === null || why.includes(file) ? why : `${why.replace(/\.$/, '')} (${file}).`);
   /** Calls a function of the strategy and reads what it returns; `read` throws a sentence for anything wrong. */
   const called = <T>(where: string, call: () => unknown, read: (given: unknown) => T): T => {
     let given: unknown;
     try {
       given = bounded(`${where} of the strategy "${id}"`, call);
     } catch (error) {
-      throw new StrategyFault(id, where, blame(error), error);
+      throw new StrategyFault(id, where, named(blame(error)), error);
     }
     try {
       return read(given);
     } catch (error) {
-      throw new StrategyFault(id, where, (error as Error).message, error);
+      throw new StrategyFault(id, where, named((error as Error).message), error);
     }
   };
   const seen = <V extends View<never> | View<Own>>(view: V): V => ({
@@ -106,17 +127,10 @@ export function guarded<Own>(strategy: AskingStrategy<Own>): AskingStrategy<Own>
       called(
         'task',
         () => strategy.task(seen(view), ref, task),
-        (given) => {
-          const kind = (given as { kind?: unknown } | null)?.kind;
-          if (typeof kind !== 'string') throw new Error(`It returned ${kindOf(given)}, not the input of a task.`);
-          // The process that starts runs would fail on any other input, again and again.
-          const isRun = task.spec.capability === runCapability;
-          if (isRun !== (kind === runCapability) || (isRun && !TaskInput.safeParse(given).success))
-            throw new Error(
-              `It returned an input of the kind "${kind}" for the capability "${task.spec.capability}". A task "${runCapability}" needs { kind: '${runCapability}', goal, template, children, limits, caller }, and no other task has it.`,
-            );
-          return given as ReturnType<typeof strategy.task>;
-        },
+        (given) =>
+          strategy.task === usualTask && task.spec.capability !== runCapability
+            ? (given as TaskInputDraft)
+            : inputOfTask(given, task, view, () => usualTask(seen(view), ref, task)),
       ),
     planner: {
       ...(planner.keeps === undefined ? {} : { keeps: planner.keeps }),
@@ -150,12 +164,7 @@ export function guarded<Own>(strategy: AskingStrategy<Own>): AskingStrategy<Own>
       called(
         'report',
         () => strategy.report(seen(view)),
-        (given) =>
-          ({
-            complexity: 'moderate',
-            review: 'none',
-            ...parsed(z.record(z.string(), z.unknown()), 'report')(given),
-          }) as ReturnType<typeof strategy.report>,
+        (given) => parsed(ReportShape, 'report')(given) as ReturnType<typeof strategy.report>,
       ),
     ...(evolve
       ? {
@@ -188,3 +197,40 @@ function plainCommand<C extends { readonly name: string }>(command: C): C {
   };
   return Object.freeze(Object.defineProperty({ ...frozen(command) }, 'command', { get: refuse }));
 }
+
+/** The input of a task, of which an extension gives the members that differ from the usual one. Throws a sentence for its author. */
+function inputOfTask(given: unknown, { spec }: TaskState, { run }: View, usual: () => TaskInputDraft): TaskInputDraft {
+  const { id, capability } = spec;
+  if (typeof given !== 'object' || given === null || Array.isArray(given) || given instanceof Promise)
+    throw new Error(`It returned ${kindOf(given)}, not the input of a task, which is an object.`);
+  const { kind } = given as { kind?: unknown };
+  const isRun = capability === runCapability;
+  const whole = isRun ? inputOfRun(spec.task, run.request) : usual();
+  if (kind !== undefined && kind !== whole.kind)
+    throw new Error(
+      `It returned an input of the kind "${String(kind)}" for the capability "${capability}", whose inputs are "${whole.kind}"${isRun ? ': return { template: run.request.children[…] }' : ''}.`,
+    );
+  const schema = inputOf(whole.kind!);
+  const unknown = Object.keys(given).find((name) => !Object.hasOwn(schema.shape, name));
+  if (unknown !== undefined)
+    throw new Error(
+      `It returned an input with the member \`${unknown}\`, which no task "${capability}" has; there are: ${Object.keys(schema.shape).join(', ')}.`,
+    );
+  // A worker would fail on any other input, again and again.
+  const input = { ...whole, ...given } as TaskInputDraft;
+  const read = schema.safeParse(input);
+  if (!read.success) throw new Error(`It returned a wrong input of the task "${id}": ${faultsOf(read.error).join(' ')}`);
+  const fault = jsonFault(given, 'input');
+  if (fault) throw new Error(`The input of a task has to be JSON, but ${fault}.`);
+  return input;
+}
+
+/** What a child run gets from its parent; the strategy only chooses its template. */
+const inputOfRun = (goal: string, request: RunState['request']): Partial<TaskInputDraft> => ({
+  kind: runCapability,
+  goal,
+  children: request.children ?? {},
+  limits: request.limits,
+  caller: request.caller,
+  ...languageAsked(request),
+});

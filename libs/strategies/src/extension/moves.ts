@@ -1,5 +1,7 @@
 import {
   Complexity,
+  deepestChild,
+  depthOf,
   Draft,
   FailureNote,
   noUsage,
@@ -40,8 +42,9 @@ export const WrittenTask = z.strictObject(taskShape).transform(whole);
 
 const { spec: _, action: _action, ...howShape } = RequestedTask.shape;
 const how = Object.keys(howShape);
-/** A task to open: a planned one, and with it how it is done, if that differs from the default. */
-const TaskToOpen = z.strictObject({ ...z.object(howShape).partial().shape, ...taskShape });
+/** A task to open: a planned one, and with it how it is done, if that differs from the default. `mayRepeat`: equal tasks are all done. */
+const TaskToOpen = z.strictObject({ ...z.object(howShape).partial().shape, mayRepeat: z.boolean().optional(), ...taskShape });
+const notOfPlan = new Set([...how, 'mayRepeat']);
 
 /** A plan that the strategy makes itself. Members that only a planner knows may be left out. */
 const WrittenPlan = z
@@ -141,7 +144,7 @@ export function readMoves(given: unknown, view: View, judges: readonly string[])
 export function readPlan(given: unknown, view: View): PlanCreated['data'] {
   const read = WrittenPlan.safeParse(given);
   if (!read.success) throw new Error(`It returned a plan with a wrong shape: ${faultsOf(read.error).join(' ')}`);
-  checkPlan(read.data.tasks, view);
+  checkPlan(read.data, view);
   return read.data as PlanCreated['data'];
 }
 
@@ -155,17 +158,22 @@ function made(move: Written, view: View, judges: readonly string[]): Move {
     const fault = jsonFault(move.data, 'data');
     if (fault) throw new Error(`The \`data\` of a move "note" has to be JSON, but ${fault}.`);
   }
-  if (move.do === 'take') checkPlan(move.plan.tasks, view);
+  if (move.do === 'take') checkPlan(move.plan, view);
   return move.do === 'dispatch' ? { ...move, tasks: tasksToOpen(move.tasks, view) } : move;
 }
 
 function tasksToOpen(given: readonly unknown[], view: View): readonly RequestedTask[] {
   const complete = given.flatMap((one): readonly RequestedTask[] => (isWhole(one) ? [shaped(RequestedTask, one) as RequestedTask] : []));
   const written = given.filter((one) => !isWhole(one)).map((one) => shaped(TaskToOpen, one) as z.output<typeof TaskToOpen>);
-  const hows = new Map(written.map((one) => [one.id, Object.fromEntries(Object.entries(one).filter(([key]) => how.includes(key)))]));
+  const hows = new Map(
+    written.map((one) => {
+      const given = Object.fromEntries(Object.entries(one).filter(([key]) => how.includes(key)));
+      return [one.id, one.mayRepeat ? { ...given, action: null } : given];
+    }),
+  );
   const planned = written.map((one) => wholeTask(one));
   const usual = requestedTasks({ ...view, own: initialOwn }, planned).map((task) => ({ ...task, ...hows.get(task.spec.id) }));
-  const tasks = [...complete, ...usual];
+  const tasks = [...complete, ...usual].map((task) => (task.spec.capability === runCapability ? { ...childLimits(view), ...task } : task));
   checkTasks(planned, view);
   const ids = new Set(tasks.map(({ spec }) => spec.id));
   const { tasks: known, runId, epoch } = view.run;
@@ -176,9 +184,15 @@ function tasksToOpen(given: readonly unknown[], view: View): readonly RequestedT
   return tasks;
 }
 
+/** A child run gets calls and time from its task, which has neither by itself; the limits of its template and of its parent apply as well. */
+const childLimits = ({ run }: View): Pick<RequestedTask, 'calls' | 'timeoutS'> => ({
+  calls: run.request.limits.model_calls,
+  timeoutS: run.request.limits.wall_time_s,
+});
+
 const isWhole = (task: unknown): boolean => typeof task === 'object' && task !== null && 'spec' in task;
 const wholeTask = (given: z.output<typeof TaskToOpen>): PlannedTask =>
-  whole(Object.fromEntries(Object.entries(given).filter(([key]) => !how.includes(key))) as TaskGiven);
+  whole(Object.fromEntries(Object.entries(given).filter(([key]) => !notOfPlan.has(key))) as TaskGiven);
 
 function shaped<T>(schema: z.ZodType<T>, given: unknown): T {
   const read = schema.safeParse(given);
@@ -186,7 +200,9 @@ function shaped<T>(schema: z.ZodType<T>, given: unknown): T {
   return read.data;
 }
 
-function checkPlan(tasks: readonly PlannedTask[], view: View): void {
+function checkPlan({ tasks, content }: Pick<PlanCreated['data'], 'tasks' | 'content'>, view: View): void {
+  const fault = jsonFault(content ?? null, 'content');
+  if (fault) throw new Error(`The \`content\` of a plan has to be JSON so that a run can be stored and replayed, but ${fault}.`);
   checkTasks(tasks, view);
   checkNeeds(tasks);
 }
@@ -212,7 +228,13 @@ function checkTasks(tasks: readonly PlannedTask[], { template, run }: View): voi
   const offered = capabilitiesOf(template);
   for (const task of tasks) {
     const { id, capability } = task;
+    const written = jsonFault(task.args ?? null, 'args');
+    if (written) throw new Error(`The \`args\` of the task "${id}" have to be JSON, but ${written}.`);
     if (capability === runCapability) {
+      if (depthOf(run.runId) >= deepestChild)
+        throw new Error(
+          `The task "${id}" would start a run ${deepestChild + 1} generations below the one that a client asked for; ${deepestChild} are allowed.`,
+        );
       if (Object.keys(run.request.children ?? {}).length > 0) continue;
       throw new Error(
         `The task "${id}" has the capability "${runCapability}", which starts a run of another template. Only a strategy whose \`startsRuns\` names that template may use it.`,

@@ -42,6 +42,22 @@ describe('the budget of a strategy of an extension', () => {
     expect(run.completed()!['reason']).toContain('no model call for a plan');
   });
 
+  it.each([2, 8])('ends a run whose strategy opens tasks for which none of %d calls is left, with what was found before', (calls) => {
+    const tireless = describeStrategy({
+      id: 'written',
+      next: ({ run }) => {
+        if (run.ending) return [];
+        const id = `x${Object.keys(run.tasks).length}`;
+        return [{ do: 'dispatch', tasks: [{ id, capability: 'expert.general', task: 'Say it', mayRepeat: true }] }];
+      },
+    }) as Strategy;
+    const run = new Scenario({ strategy: 'written' }, tireless);
+    run.requested({ model_calls: calls });
+    for (let n = 0; run.completed() === undefined && n < calls; n += 1) run.answered(`x${n}`, 'It is so.');
+    expect(run.completed()).toMatchObject({ outcome: 'limit_reached', rule: 'D2', reasonCode: 'budget_model_calls' });
+    expect(run.completed()!['answer']).toContain('It is so.');
+  });
+
   it('is refused at the start if it is no number of calls', () => {
     expect(() => written({ keeps: 'two' })).toThrow('has a `planner` whose `keeps` is no whole number of model calls');
   });

@@ -7,6 +7,8 @@ export type KeptAnswer = z.infer<typeof KeptAnswer>;
 
 /** Tag of everything cached from a run. All of it is removed if the run's answer was bad. */
 export const runTag = (runId: string): string => `run:${runId}`;
+/** Tag of what is stored for the client of a run: only its deletion removes it, a bad rating does not. */
+export const clientTag = (runId: string): string => `client:${runId}`;
 /** Tag of everything in one layer of a tenant's caches, so that it can be emptied. */
 export const layerTag = (layer: CacheLayerName): string => `layer:${layer}`;
 /** Key of a run's answer in the semantic cache. */

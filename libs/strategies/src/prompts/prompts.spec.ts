@@ -127,6 +127,19 @@ describe('the composer', () => {
     expect(told([])).toContain('- There are no facts: cite nothing');
     expect(told([])).not.toContain('square brackets');
   });
+
+  it.each([
+    ['DSPy 3.4.1', true, 'Q?', 'Your output fields are:\n1. `answer` (str):\n\n[[ ## answer ## ]]\n{answer}\n\n[[ ## completed ## ]]'],
+    ['DSPy 3.4.1, XMLAdapter', true, 'Q?', 'Structure:\n\n<answer>\n{answer}\n</answer>'],
+    ['Instructor 1.17.0', true, 'Return the correct JSON response within a ```json codeblock. not the JSON_SCHEMA', null],
+    ['a question', false, 'Who wrote <<Emma>> [1]?', 'Be brief. Use <b>bold</b> words.'],
+  ])('is told that a program reads the answer if its form is named: %s', (_, isTold, question, system) => {
+    const [first] = synthesisAsk.prompt(
+      { ...asked, question, system, facts: [fact('So.')], thinking: null, parameters: {}, startedOn: '2026-01-02' },
+      anyRoom,
+    );
+    expect(first!.content.includes('a program reads it')).toBe(isTold);
+  });
 });
 
 describe('an expert', () => {

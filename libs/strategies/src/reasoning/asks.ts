@@ -6,7 +6,8 @@ import { faultsOf, jsonForm } from '../asks/json-form.js';
 import { inputOf, outputOf } from '../asks/task-schemas.js';
 import { capabilityOf } from '../capabilities/declared.js';
 import { fitted, type Cut } from '../prompts/fitting.js';
-import { asData, bounded, type PromptMessage } from '../prompts/quoting.js';
+import { asData, bounded, oneLine, type PromptMessage } from '../prompts/quoting.js';
+import { unfilledOf } from '../unfilled.js';
 import { doneText, phase, stepLine } from './render.js';
 import { readCompressed, readDecision, readPrepared, readRubric } from './replies.js';
 import {
@@ -27,6 +28,9 @@ type Said = Extract<TaskOutput, { kind: 'values' }>;
 
 /** Characters of a step's output that its evaluation sees. */
 const shownOutput = 3_000;
+/** Characters of one earlier result that the input of a step is prepared from, and of all together. */
+const resultLength = 2_000;
+const resultsLength = 16_000;
 
 interface PhaseAsk<In, Out> {
   readonly name: string;
@@ -89,6 +93,15 @@ function inputFaults(step: ReasoningStep, { query, tool, args }: Prepared, offer
   );
 }
 
+/** A value that is missing in the arguments of a tool would be sent as the words that stand for it. */
+function unfilledFaults({ args }: Prepared, tool: string, done: PrepareInput['done']): readonly string[] {
+  const named = done.map(({ step }) => step.slice(0, Math.max(0, step.indexOf(':'))));
+  const unfilled = unfilledOf({ args }, new Set(), [tool, ...named]);
+  if (!unfilled) return [];
+  const said = JSON.stringify(bounded(oneLine(unfilled.said), 120));
+  return [`In "${unfilled.name}", ${said} stands for a value that is not filled in. Write the value itself, as the results show it.`];
+}
+
 /** Turns a step into the concrete input of its capability. */
 export const prepareQuestion = phaseQuestion({
   name: 'reasoning.execution',
@@ -102,13 +115,13 @@ export const prepareQuestion = phaseQuestion({
       input,
       `${marks.step}\n${stepLine(input.step)}\nWhy: ${bounded(input.step.reason, 300)}`,
       `What \`${input.step.capability}\` takes: ${input.about}`,
-      doneText(input.done, Math.round(1_000 * cut.scale)),
+      doneText(input.done, Math.round(cut.scale * Math.min(resultLength, resultsLength / input.done.length))),
     ),
-  read: (text, { step, tool }) => {
+  read: (text, { step, tool, done }) => {
     const takesArguments = tool !== null || (capabilityOf(step.capability)?.takesArguments ?? false);
     const read = readPrepared(text, { capability: step.capability, takesArguments, ...(tool ? { signature: tool.signature } : {}) });
     if ('faults' in read) return read;
-    const faults = inputFaults(step, read.output, tool);
+    const faults = [...inputFaults(step, read.output, tool), ...(tool ? unfilledFaults(read.output, tool.name, done) : [])];
     return faults.length > 0 ? { faults } : read;
   },
   asks: ({ step }) => `Prepares the step: ${stepLine(step)}`,

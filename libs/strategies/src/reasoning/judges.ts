@@ -4,6 +4,7 @@ import type { AskedJudge } from '../asks/asked-judge.js';
 import { synthesisQuestion } from '../asks/questions.js';
 import { asAsked } from '../prompts/as-asked.js';
 import { askedText } from '../prompts/call-text.js';
+import { undoneCalls } from '../undone-calls.js';
 import { compressQuestion, decideQuestion, evaluateQuestion, prepareQuestion } from './asks.js';
 import { offeredBy, optionsOf } from './options.js';
 import { currentStep, doneOf, lastStep, mayAsk, proposing, roundOf, seenBy, stepTasks, type Own, type ReasoningView } from './own.js';
@@ -39,7 +40,9 @@ const prepare: AskedJudge<Own> = {
     const offered = offeredBy(view.template).find(({ name }) => name === step.capability);
     const { name, signature, description } = offered?.tool ?? { name: '', signature: '', description: '' };
     const tool = offered?.tool ? { name, signature, description } : null;
-    return valuesInput({ ...seenBy(view), step, about: offered?.about ?? '', tool, done: doneOf(view) } satisfies PrepareInput);
+    const about = offered?.about ?? '';
+    const done = doneOf(view, `${view.run.request.goal} ${stepLine(step)} ${about}`);
+    return valuesInput({ ...seenBy(view), step, about, tool, done } satisfies PrepareInput);
   },
   take: (own, verdict) => {
     const values = valuesOf(verdict);
@@ -142,7 +145,7 @@ const synthesis: AskedJudge<Own> = {
   question: synthesisQuestion,
   task: 'Write the answer',
   input: (view) => {
-    const { run, own } = view;
+    const { run, own, template } = view;
     const { goal, conversation, system, answer } = run.request;
     return {
       kind: 'synthesis',
@@ -157,6 +160,10 @@ const synthesis: AskedJudge<Own> = {
         result?.failure && result.status !== 'cancelled'
           ? [{ capability: spec.tool ?? spec.capability, task: askedText({ ...spec, query: null }), reason: result.failure.message }]
           : [],
+      ),
+      ...undoneCalls(
+        stepTasks(view).map(([, task], at) => ({ task, at })),
+        template.tools ?? [],
       ),
       openGap: run.ending && run.ending.outcome !== 'completed' ? run.gap || null : null,
       parameters: answer,

@@ -2,7 +2,7 @@ import { type Draft, type Rubric } from '@conclave/contracts';
 import { isJudge, type TaskState, type View } from '@conclave/loop';
 import { asAsked } from '../prompts/as-asked.js';
 import { shownBefore } from '../prompts/follow-up.js';
-import { bounded } from '../prompts/quoting.js';
+import { excerptOf } from '../prompts/excerpt.js';
 import { optionsOf } from './options.js';
 import { stepLine } from './render.js';
 import type { Quality } from './rubric.js';
@@ -142,17 +142,17 @@ export const seenBy = ({ run, own }: ReasoningView): Seen => ({
 });
 
 /** Characters of one output that later prompts see before they shorten it further. */
-const shownOutput = 1_000;
+const shownOutput = 2_000;
 
-/** Steps that were run, for prompts. */
-export const doneOf = (view: ReasoningView): PlanInput['done'] =>
+/** Steps that were run, for prompts; of a long output, what is most likely needed to do what `about` says. */
+export const doneOf = (view: ReasoningView, about: string): PlanInput['done'] =>
   stepTasks(view).flatMap(([, { spec, result }]) =>
     result
       ? [
           {
             step: stepLine({ capability: spec.tool ?? spec.capability, input_description: spec.task, reason: '' }),
             status: result.status === 'ok' ? 'done' : result.status,
-            output: bounded(result.failure?.message ?? result.text, shownOutput),
+            output: excerptOf(result.failure?.message ?? result.text, shownOutput, about),
           },
         ]
       : [],

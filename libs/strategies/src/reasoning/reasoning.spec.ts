@@ -95,6 +95,50 @@ describe('a follow-up', () => {
   });
 });
 
+describe('a change', () => {
+  const whitelist = { capability_whitelist: ['stock.order'] };
+  const prepared = (r: Reasoned, args: Record<string, unknown>) => r.says('prepare', { query: null, tool: 'stock.order', args });
+  const asked = (r: Reasoned) =>
+    r.outputs
+      .flatMap((event) => (event.type === 'TaskDispatched' ? [event as TaskDispatched] : []))
+      .filter(({ data }) => data.capability === 'mcp');
+
+  it('is made once, however its call is spelled', () => {
+    const r = run(whitelist).begun().steps(1, 'stock.order', 'stock.order');
+    prepared(r, { item_id: 5 }).found(r.open('mcp'), 'ordered');
+    r.scored(5);
+    prepared(r, { arguments: { itemId: '5' } });
+    expect(asked(r)).toHaveLength(1);
+  });
+
+  it('is prepared from what stands behind a long result, too, and is sent back without a value for it', () => {
+    const whitelisted = { capability_whitelist: ['stock.count', 'stock.order'] };
+    const r = run(whitelisted).begun().steps(1, 'stock.count', 'stock.order');
+    const counted = { rows: Array.from({ length: 200 }, (_, n) => ({ shelf: n, nuts: n * n })), receipt: { token: 'RCPT-7' } };
+    r.says('prepare', { query: null, tool: 'stock.count', args: { item: 'nut' } }).found(r.open('mcp'), JSON.stringify(counted));
+    r.scored(5);
+    const values = inputOf(r, 'judge.prepare') as unknown as PrepareInput;
+    const { prompt, read } = prepareQuestion.ask;
+    const shown = prompt({ kind: 'values', values } as never, anyRoom).map(({ content }) => content);
+    expect(shown.join('\n')).toContain('receipt: {"token":"RCPT-7"}');
+    const reply = (item: string) =>
+      read({ text: JSON.stringify({ input: { item }, working_memory: null }) } as never, { kind: 'values', values } as never);
+    for (const said of ['<item>', '<token from stock.count>', '{{results[0].token}}'])
+      expect(reply(said)).toEqual({ faults: [expect.stringMatching(/^In "item", ".*" stands for a value that is not filled in\. /)] });
+    expect(reply('RCPT-7')).toMatchObject({ output: { values: { tool: 'stock.order', args: { item: 'RCPT-7' } } } });
+  });
+
+  it('that failed is told to the composer, and that it was not made if this is certain', () => {
+    const r = run(whitelist).begun().steps(1, 'stock.order');
+    prepared(r, { item: 'nut' });
+    const failure = { code: 'TOOL_SERVER_UNAVAILABLE', message: 'away', retriable: true, unsent: true as const };
+    r.result(r.open('mcp'), { status: 'error', output: null, failure });
+    r.decided('done', { final_answer: null });
+    const { input } = r.outputs.flatMap((event) => (event.type === 'TaskDispatched' ? [(event as TaskDispatched).data] : [])).at(-1)!;
+    expect(input).toMatchObject({ kind: 'synthesis', undone: [{ call: 'stock.order (item: nut)', reason: 'away', unsent: true }] });
+  });
+});
+
 describe('the decision table of reasoning', () => {
   it('D5 continues with the plan while steps are clean, also a partial one; D3 ends it when all are done and the last is good', () => {
     const r = run().begun().steps(1, 'research', 'research').step('red barn', 2).step('blue whale', 3.5);

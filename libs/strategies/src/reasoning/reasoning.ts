@@ -4,6 +4,7 @@ import type { AnswerWords } from '../answer-words/answer-words.js';
 import { answerWords } from '../answer-words/languages.js';
 import type { AskingStrategy } from '../asks/asked-judge.js';
 import { inputOfTask } from '../capabilities/declared.js';
+import { callAction } from '../call-action.js';
 import { actionOf } from '../plan-rules.js';
 import { bounded, oneLine } from '../prompts/quoting.js';
 import { jsonIn } from '../replies/json-reply.js';
@@ -68,11 +69,10 @@ function requestedTask({ own, template }: ReasoningView): RequestedTask {
     ...(Object.keys(args).length > 0 ? { args } : {}),
     metadata_filters: null,
   };
-  const once = offered?.tool && offered.tool.repeatable !== true ? { once: true } : {};
   return {
     spec,
     // A user's own step is never a repeat.
-    action: own.override ? null : { ...actionOf(spec, []), ...once },
+    action: own.override ? null : offered?.tool ? callAction(spec, [offered.tool]) : actionOf(spec, []),
     models: [],
     learn: 'settled',
     stream: 'held',
@@ -82,17 +82,25 @@ function requestedTask({ own, template }: ReasoningView): RequestedTask {
 
 /** Input of the planner. */
 function askedOf(view: ReasoningView, forbidTried: boolean): PlanInput {
-  const { own, run, template } = view;
+  const { own, template } = view;
   return {
     ...seenBy(view),
     offered: offeredBy(template).map(({ name, about }) => ({ name, about })),
     prior: [...own.prior],
-    done: doneOf(view),
+    done: doneOf(view, view.run.request.goal),
     reason: own.reason,
-    forbidden: forbidTried ? run.memory.tried.map(({ capability, argument }) => bounded(`${capability}: ${argument}`, 300)) : [],
+    forbidden: forbidTried ? triedOf(view) : [],
     maxSteps: optionsOf(template).max_plan_steps,
   };
 }
+
+/** The actions that were tried, each as its call was written: two calls of the same sense are compared in another form. */
+const triedOf = (view: ReasoningView): string[] =>
+  stepTasks(view).flatMap(([, { spec, action, result }]) =>
+    action === null || result === null || result.status === 'repeated'
+      ? []
+      : [bounded(`${action.capability}: ${actionOf(spec, []).argument}`, 300)],
+  );
 
 /** The phase that follows when nothing is open. */
 function nextPhase(view: ReasoningView): readonly Move[] {

@@ -2,7 +2,7 @@ import type { Rubric } from '@conclave/contracts';
 import type { ParsedReply } from '../asks/ask.js';
 import { isEcho } from '../prompts/echoes.js';
 import { jsonIn } from '../replies/json-reply.js';
-import { isObject, type Loose } from '../replies/names.js';
+import { isObject, nameMeant, type Loose } from '../replies/names.js';
 import { withoutMarks } from '../replies/quoting-marks.js';
 import { longestMemory, type Decision, type PlanContent, type Prepared, type ReasoningStep } from './values.js';
 
@@ -47,22 +47,13 @@ export function stepFaults(steps: readonly ReasoningStep[], names: readonly stri
   ];
 }
 
-/** The name on the list that a reply means: models change case and dashes, and omit the server of a tool. */
-function namedIn(said: string, names: readonly string[]): string {
-  const plain = (name: string): string => name.toLowerCase().replaceAll('-', '_');
-  const exact = names.find((name) => name === said) ?? names.find((name) => plain(name) === plain(said));
-  if (exact !== undefined) return exact;
-  const close = names.filter((name) => plain(name.slice(name.indexOf('.') + 1)) === plain(said));
-  return close.length === 1 ? close[0]! : said;
-}
-
 function stepOf(entry: unknown, names: readonly string[]): ReasoningStep {
   const given = isObject(entry) ? entry : { step: entry };
   // Some models put the name where the number of the step belongs.
   const inStep = typeof given['step'] === 'string' && !/^\d*$/.test(given['step'].trim()) ? given['step'] : '';
   const said = firstWords(given, 'capability', 'skill', 'skill_name', 'tool', 'name') || inStep.trim();
   return {
-    capability: namedIn(said, names),
+    capability: nameMeant(said, names),
     input_description: ownWords(given, 'input_description', 'input', 'query', 'description', 'task', 'reason'),
     reason: firstWords(given, 'reason', 'why'),
   };

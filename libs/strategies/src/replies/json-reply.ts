@@ -28,6 +28,17 @@ export function jsonIn(reply: string): unknown {
   return undefined;
 }
 
+/**
+ * Whether a text is one JSON object or list and nothing else, perhaps in a code fence. An answer like that is read by a program: its client
+ * asked for the form in words.
+ */
+export function isJsonAlone(text: string): boolean {
+  const bare = text.trim();
+  const fenced = bare.startsWith('```') && bare.endsWith('```') && bare.length > 6;
+  const whole = fenced ? bare.slice(bare.indexOf('\n') + 1, -3).trim() : bare;
+  return /^[[{]/.test(whole) && isStructure(read(whole));
+}
+
 const isStructure = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 function read(text: string): unknown {

@@ -3,12 +3,21 @@ import { longestGroup, numberGroup } from './number-group.js';
 /** Most blanks or backticks that are held back until it is known what follows them. */
 const mostHeld = 200;
 
+/** Null while a further character may decide it. */
+function beginsAsJson(text: string, isEnd: boolean): boolean | null {
+  const [, bracket, next] = /^\s*([{[]?)\s*(\S?)/u.exec(text)!;
+  if (next !== '' || isEnd || text.length > mostHeld) return bracket !== '' && /["{}]/.test(next!);
+  return null;
+}
+
 /**
  * Removes citations without a fact from a text, wherever the chunks are cut: of `[1, 9]` with one fact, `[1]` stays, and so it does of
- * `[1[9]]`. Code, links, matrices and numbers in brackets that occur in the user's `own` words stay. Facts are numbered from 1 to `count`.
+ * `[1[9]]`. JSON, code, links, matrices and numbers in brackets that occur in the user's `own` words stay. Facts are numbered from 1 to `count`.
  */
 export class KnownCitations {
   private held = '';
+  /** Whether the whole text is JSON, by its beginning; null while that is not known. */
+  private isJson: boolean | null = null;
   /** Backticks that opened the current code; empty outside of code. */
   private code = '';
   /** Open brackets of a list of numbers that is too long for a citation; 0 outside of one. */
@@ -33,6 +42,13 @@ export class KnownCitations {
   }
 
   private take(isEnd: boolean): string {
+    this.isJson ??= beginsAsJson(this.held, isEnd);
+    if (this.isJson === null) return '';
+    if (this.isJson) {
+      const shown = this.held;
+      this.held = '';
+      return shown;
+    }
     let shown = '';
     let at = 0;
     while (at < this.held.length) {

@@ -44,6 +44,19 @@ describe('the prompt of a wave', () => {
     expect(user).toContain('1. Counts (why)');
   });
 
+  it('says which results are cut', () => {
+    const [, user] = prompt({
+      calls: [
+        { ...known, text: `${'row '.repeat(900)}last` },
+        { ...known, id: 'b' },
+      ],
+    });
+    expect(user).toMatch(
+      /\[Cut: 3604 characters, only some parts are shown\.\] \[cut: call the tool for less or for another part, [^\n]*\]\nb stock\.count/,
+    );
+    expect(user!.match(/\[cut/g)).toHaveLength(1);
+  });
+
   it('stays bounded, however many and long the results are', () => {
     const calls = Array.from({ length: 60 }, (_, n) => ({ ...known, id: `c${n}`, text: 'x'.repeat(4_000) }));
     expect(prompt({ calls }).join('').length).toBeLessThan(40_000);
@@ -67,13 +80,36 @@ describe('the reply of the planner of waves', () => {
     ['a code fence', `Here:\n\`\`\`json\n${JSON.stringify(good)}\n\`\`\``],
     ['arguments as text', { ...good, tools: [{ id: 'w1', name: 'stock.count', arguments: '{"item":"nut"}' }] }],
     ['a tool without its server', { ...good, tools: [{ id: 'w1', tool: 'count', args: { item: 'nut' } }] }],
+    ['a tool with other separators', { ...good, tools: [{ id: 'w1', tool: 'stock__count', args: { item: 'nut' } }] }],
+    ['a tool in another case', { ...good, tools: [{ id: 'w1', tool: 'Stock-Count', args: { item: 'nut' } }] }],
   ])('is read with %s', (_what, reply) => {
     expect(read(reply)).toMatchObject({ output: { tasks: [{ tool: 'stock.count', args: { item: 'nut' } }] } });
   });
 
+  const one = good.tools[0]!;
+  it.each([
+    [
+      'the calls in the form of OpenAI',
+      { ...good, tools: [{ id: 'w1', type: 'function', function: { name: one.tool, arguments: '{"item":"nut"}' } }] },
+    ],
+    ['`parameters` for the arguments', { ...good, tools: [{ id: 'w1', tool_name: one.tool, parameters: one.args }] }],
+    ['one call instead of a list', { ...good, tools: one }],
+    ['nothing but a list of calls', [one]],
+    ['nothing but a call', one],
+    ['a plan in an object', { plan: good }],
+    ['a plan in a list', [good]],
+    ['no status', { tools: [one] }],
+  ])('is read with %s', (_what, reply) => {
+    expect(read(reply)).toMatchObject({
+      output: { tasks: [{ id: 'w1', tool: 'stock.count', args: { item: 'nut' } }], content: { status: 'continue' } },
+    });
+  });
+
   it.each([
     ['no JSON', 'I will count.', 'no JSON'],
-    ['no status', { ...good, status: 'perhaps' }, '"status" must be'],
+    ['an unknown status', { ...good, status: 'perhaps' }, '"status" must be'],
+    ['neither a status nor a call', { tools: [] }, '"status" must be'],
+    ['something else', { answer: { text: 'Three.' } }, '"status" must be'],
     ['a call without a tool', { ...good, tools: [{ id: 'w1', args: {} }] }, 'Call 1 has no "tool"'],
     ['a call that is a text', { ...good, tools: ['stock.count'] }, 'Call 1 must be an object with "id", "tool" and "args", not a string'],
     [
@@ -101,6 +137,16 @@ describe('the reply of the planner of waves', () => {
     ['too many calls', { ...good, tools: Array.from({ length: 17 }, (_, n) => ({ ...good.tools[0], id: `w${n}` })) }, 'at most 16'],
   ])('is requested again with %s', (_what, reply, fault) => {
     expect(read(reply, { calls: [known] })).toEqual({ faults: expect.arrayContaining([expect.stringContaining(fault)]) });
+  });
+
+  it('gives calls without an id one of their own in every wave', () => {
+    const { id: _id, ...call } = one;
+    const ids = (wave: number) => {
+      const reading = read({ ...good, tools: [call, { ...call, args: { item: 'saw' } }] }, { wave });
+      return 'output' in reading ? reading.output.tasks.map(({ id }) => id) : reading.faults;
+    };
+    expect(ids(1)).toEqual(['w1', 'w2']);
+    expect(ids(2)).toEqual(['wave2.w1', 'wave2.w2']);
   });
 
   it('ends the waves if it only repeats calls that were answered, and repeats failed ones', () => {

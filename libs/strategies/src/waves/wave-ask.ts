@@ -4,6 +4,7 @@ import type { Ask } from '../asks/ask.js';
 import type { PlanAsked, PlanSaid } from '../asks/asked-judge.js';
 import { formNaming } from '../asks/json-form.js';
 import { quotedIn } from '../prompts/attached.js';
+import { excerptOf, isExcerpt } from '../prompts/excerpt.js';
 import { fitted, type Cut } from '../prompts/fitting.js';
 import {
   asData,
@@ -73,7 +74,7 @@ function render(
       `This is wave ${asked.wave} of at most ${asked.of}.`,
       Object.keys(asked.slots).length > 0 ? `Parameters so far:\n${asData(bounded(JSON.stringify(asked.slots), 2_000))}` : null,
       asked.said.length > 0 ? `What was done so far:\n${asData(asked.said.map(saidLine).join('\n'))}` : null,
-      asked.calls.length > 0 ? `${marks.results}\n${asData(resultLines(asked.calls, cut.scale))}` : null,
+      asked.calls.length > 0 ? `${marks.results}\n${asData(resultLines(asked.calls, cut.scale, goal))}` : null,
       languageLine(language, goal, 'calls'),
     ),
   );
@@ -85,13 +86,19 @@ const toolLine = ({ name, signature, description, repeatable }: ToolOffer): stri
 const saidLine = ({ action, reasoning }: WaveAsked['said'][number], index: number): string =>
   `${index + 1}. ${bounded(oneLine(action), 300)}${reasoning === '' ? '' : ` (${bounded(oneLine(reasoning), 500)})`}`;
 
+/** A result of a tool as far as it fits; the planner must know that more is in it. */
+const shortened = (text: string, length: number, goal: string): string =>
+  text.length <= length && !isExcerpt(text) ? text : `${excerptOf(text, length, goal)} ${moreIn}`;
+const moreIn =
+  '[cut: call the tool for less or for another part, or write {{id.path.to.value}} as an argument for a value that you know is there]';
+
 /** Every result once, in the order of the calls; shortened equally if they are too long together. */
-function resultLines(calls: readonly KnownCall[], scale: number): string {
+function resultLines(calls: readonly KnownCall[], scale: number, goal: string): string {
   const length = Math.round(scale * Math.min(resultLength, Math.max(200, resultsLength / calls.length)));
   return calls
     .map(({ id, tool, args, status, text }) => {
       const call = `${id} ${tool} ${bounded(JSON.stringify(args), 400)}`;
-      return `${call} -> ${status === 'error' ? 'error: ' : ''}${bounded(text.trim(), length)}`;
+      return `${call} -> ${status === 'error' ? 'error: ' : ''}${shortened(text.trim(), length, goal)}`;
     })
     .join('\n');
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { GapDetected, PlannedTask, TaskDispatched, Template } from '@conclave/contracts';
 import { oneCall, Scenario } from '../testing/scenario.js';
 import type { WaveContent } from './wave-plan.js';
+import { waves } from './waves.js';
 
 const tools = [
   { name: 'stock.count', description: 'Counts', signature: 'item: string', repeatable: true },
@@ -19,7 +20,7 @@ const wave = (run: Scenario, epoch: number, status: WaveContent['status'], tasks
   run.planned(epoch, tasks, oneCall, { content: { status, action: `wave ${epoch + 1}`, slots: {}, reasoning: '', ...more } });
 const asked = (run: Scenario): GapDetected['data']['asked'] =>
   (run.outputs.filter(({ type }) => type === 'GapDetected').at(-1)!.data as GapDetected['data']).asked;
-const waves = (run: Scenario): number => run.outputs.filter(({ type }) => type === 'GapDetected').length + 1;
+const wavesOf = (run: Scenario): number => run.outputs.filter(({ type }) => type === 'GapDetected').length + 1;
 const tasks = (run: Scenario): string[] => run.dispatched().filter((id) => !id.includes('judge.'));
 
 describe('waves', () => {
@@ -28,7 +29,7 @@ describe('waves', () => {
     wave(run, 0, 'continue', [call('a', 'stock.count', { item: 'nut' }), call('b', 'stock.count', { item: 'bolt' })], { slots: { x: 1 } });
     expect(tasks(run)).toEqual(['0/a', '0/b']);
     run.found('b', '7 bolts');
-    expect(waves(run)).toBe(1);
+    expect(wavesOf(run)).toBe(1);
     run.found('a', '3 nuts');
     expect(asked(run)).toEqual({
       ...{ wave: 2, of: 5, slots: { x: 1 }, said: [{ action: 'wave 1', reasoning: '' }] },
@@ -39,7 +40,7 @@ describe('waves', () => {
     });
     wave(run, 1, 'done', [call('c', 'stock.count', { item: 'saw' }, ['a'])], { slots: { y: 2 } });
     run.found('c', 'no saw');
-    expect(waves(run)).toBe(2);
+    expect(wavesOf(run)).toBe(2);
     run.composed('3 nuts, 7 bolts, no saw');
     expect(run.completed()).toMatchObject({
       outcome: 'completed',
@@ -89,7 +90,7 @@ describe('waves', () => {
       wave(run, epoch, 'continue', [call(`c${epoch}`, 'stock.count', { item: epoch })]);
       run.found(`c${epoch}`, `found ${epoch}`);
     }
-    expect(waves(run)).toBe(most);
+    expect(wavesOf(run)).toBe(most);
     run.composed('So far.');
     expect(run.completed()).toMatchObject({ outcome: 'limit_reached', rule: 'D6', answer: 'So far.' });
   });
@@ -116,6 +117,123 @@ describe('waves', () => {
     expect(tasks(run)).toEqual(['0/a']);
     run.composed('That is that.');
     expect(run.completed()).toMatchObject({ rounds: 1 });
+  });
+
+  it('make one change of calls that only spell it in other ways, also in a later wave', () => {
+    const run = begun();
+    wave(run, 0, 'continue', [call('a', 'stock.order', { item_id: 5 }), call('b', 'stock.order', { itemId: '5' })]);
+    run.found('a', 'ordered');
+    wave(run, 1, 'continue', [call('c', 'stock.order', { args: { item_id: 5 } }), call('d', 'stock.order', { item_id: 6 })]);
+    expect(tasks(run)).toEqual(['0/a', '1/d']);
+    run.found('d', 'ordered, too');
+    const same = { status: 'ok', text: 'The same as a.' };
+    expect(asked(run)).toMatchObject({ calls: [{ id: 'a' }, { id: 'b', ...same }, { id: 'c', ...same }, { id: 'd', status: 'ok' }] });
+  });
+
+  it.each(['done', 'continue'] as const)('do not send arguments that stand for a result, and plan another wave (%s)', (status) => {
+    const run = begun();
+    wave(run, 0, status, [call('a', 'stock.count', { item: 'nut' }), call('b', 'stock.order', { item: '{{a.item_id}}' })]);
+    const inputs = run.outputs.flatMap(({ type, data }) => (type === 'TaskDispatched' ? [(data as TaskDispatched['data']).input] : []));
+    expect(inputs[0]).not.toHaveProperty('refused');
+    expect(inputs[1]).toMatchObject({
+      refused: expect.stringContaining('in "item", "{{a.item_id}}" stands for a value that is not filled in.'),
+      refusedAs: 'TOOL_ARGUMENTS_INVALID',
+    });
+    run.found('a', '3 nuts');
+    run.failed('b');
+    expect(wavesOf(run)).toBe(2);
+    wave(run, 1, 'done', [call('c', 'stock.order', { item: 'n7' })]);
+    run.found('c', 'ordered');
+    run.composed('Ordered.');
+    expect(run.completed()).toMatchObject({ outcome: 'completed', rule: 'D3' });
+  });
+
+  it('tell the composer which changes failed, unless a later wave made one', () => {
+    const undone = (more: (run: Scenario) => void) => {
+      const run = begun();
+      wave(run, 0, 'continue', [
+        call('a', 'stock.order', { item: 'nut' }),
+        call('b', 'stock.order', { item: 'saw' }),
+        call('c', 'stock.count'),
+      ]);
+      run.failed('a');
+      run.failed('c');
+      run.found('b', 'ordered');
+      more(run);
+      const { input } = run.outputs.filter(({ type }) => type === 'TaskDispatched').at(-1)!.data as TaskDispatched['data'];
+      return (input as Extract<typeof input, { kind: 'synthesis' }>).undone;
+    };
+    expect(undone((run) => wave(run, 1, 'done', []))).toEqual([{ call: 'stock.order (item: nut)', reason: 'broken' }]);
+    const failure = { code: 'TOOL_ARGUMENTS_INVALID', message: 'Say it so: item: string', retriable: false, unsent: true as const };
+    const unsent = undone((run) => {
+      wave(run, 1, 'done', [call('e', 'stock.order', { thing: 'nut' })]);
+      run.result('e', { status: 'error', output: null, failure });
+    });
+    expect(unsent?.at(1)).toEqual({
+      call: 'stock.order (thing: nut)',
+      reason: 'The arguments do not match what the tool expects.',
+      unsent: true,
+    });
+    const after = (args: Record<string, unknown>) =>
+      undone((run) => {
+        wave(run, 1, 'done', [call('d', 'stock.order', args)]);
+        run.found('d', 'ordered');
+      });
+    expect(after({ Thing: ' nut' })).toBeUndefined();
+    // A change for something else says nothing about the one that failed.
+    expect(after({ item: 'bolt' })).toEqual([{ call: 'stock.order (item: nut)', reason: 'broken' }]);
+  });
+
+  it('take values from the results of earlier waves, and nothing from calls that failed or of the same wave', () => {
+    const known = (id: string, status: 'ok' | 'error', text: string) => ({ id, wave: 2, tool: 'stock.count', args: {}, status, text });
+    const said = {
+      tasks: [call('c', 'stock.order', { item: '{{a.item_id}}', note: '{{b.id}}', other: '{{c.id}}' })],
+      content: {},
+    };
+    const asked = {
+      wave: 3,
+      of: 5,
+      slots: {},
+      said: [],
+      calls: [known('a', 'ok', '{"item":{"item_id":7}}'), known('b', 'error', '{"id":1}')],
+    };
+    const taken = waves.planTakes!.values(said, { asked } as never);
+    expect(taken).toMatchObject([{ said: '{{a.item_id}}', task: { epoch: 1, id: 'a' }, isWhole: true }]);
+    const values = new Map(taken.map(({ said: words, known: text, of }) => [words, of(text)]));
+    expect(waves.planTakes!.filled(said, values).tasks[0]!.args).toEqual({ item: 7, note: '{{b.id}}', other: '{{c.id}}' });
+  });
+
+  it('make a change again that was certainly not made, and no other', () => {
+    const after = (more: { unsent?: true }) => {
+      const run = begun();
+      wave(run, 0, 'continue', [call('a', 'stock.order', { item: 'nut' })]);
+      const failure = { code: 'TOOL_SERVER_UNAVAILABLE', message: 'away', retriable: true, ...more };
+      run.result('a', { status: 'error', output: null, failure });
+      wave(run, 1, 'continue', [call('b', 'stock.order', { Item: 'nut' })]);
+      return tasks(run);
+    };
+    expect(after({ unsent: true })).toEqual(['0/a', '1/b']);
+    expect(after({})).toEqual(['0/a']);
+  });
+
+  it('name the tools first that a wrong name may mean', () => {
+    const named = (tool: string) => {
+      const many = Array.from({ length: 20 }, (_, n) => ({ name: `misc.thing${n}`, description: '', signature: '' }));
+      const run = begun({
+        tools: [
+          ...many,
+          ...tools,
+          { name: 'shop.sum', description: '', signature: '' },
+          { name: 'bank.sum', description: '', signature: '' },
+        ],
+      });
+      wave(run, 0, 'continue', [call('a', tool)]);
+      const { input } = run.outputs.find(({ type }) => type === 'TaskDispatched')!.data as TaskDispatched['data'];
+      return (input as Extract<typeof input, { kind: 'mcp' }>).refused;
+    };
+    expect(named('stock.count_items')).toContain('Use one of: stock.count, stock.order, misc.thing0,');
+    expect(named('sum')).toContain('Use one of: shop.sum, bank.sum, ');
+    expect(named('createOrders')).toMatch(/Use one of: stock\.order, .*, or another of the 24 that are listed\.$/);
   });
 
   it('are stuck after three waves in which every call failed', () => {
@@ -211,7 +329,7 @@ describe('waves', () => {
       wave(run, epoch, 'continue', [call(`c${epoch}`, 'stock.count', { item: epoch })]);
       run.result(`c${epoch}`, { usage: { ...oneCall, calls: 0 } });
     }
-    expect(waves(run)).toBe(2);
+    expect(wavesOf(run)).toBe(2);
     run.composed('So far.');
     expect(run.completed()).toMatchObject({
       outcome: 'limit_reached',
@@ -252,6 +370,6 @@ describe('waves', () => {
     run.found('a', '3 nuts');
     run.composed('3 nuts.');
     expect(run.completed()).toMatchObject({ outcome: 'limit_reached', rule: 'D2', answer: '3 nuts.' });
-    expect(waves(run)).toBe(1);
+    expect(wavesOf(run)).toBe(1);
   });
 });

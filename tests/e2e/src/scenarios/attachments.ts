@@ -120,6 +120,9 @@ export function attachmentScenarios(system: () => System): void {
           [],
         ]);
       }
+      s.expertReply({ text: '{"allowance": "58 EUR [1]"}' });
+      const read = await sent(messages);
+      expect([read.body.choices?.[0]?.message.content, s.unused()]).toEqual(['{"allowance": "58 EUR [1]"}', []]);
       for (const text of shown(s)) {
         expect(text).toContain(whole);
         expect(text).toMatch(/\[1\] The allowance is 58 EUR\.\n\n {2}It is paid in May\. — The allowance/);

@@ -108,9 +108,11 @@ export function knowledgeScenarios(system: () => System): void {
         // What the killed process still read before it ended is not the work of the next one.
         given = await moved((await look()).chunks.done);
       }
-      // The log does not count the first one if the record was new to its reader.
-      expect([3, 4]).toContain(deaths);
-      expect(given.problem).toContain('Three processes died while they were reading it.');
+      // Three if it was blamed for each: then it did more than wait for the embedder. The log does not count the first one if the record was new
+      // to its reader.
+      expect(deaths).toBeGreaterThanOrEqual(3);
+      expect(deaths).toBeLessThanOrEqual(8);
+      expect(given.problem).toContain('Processes died again and again while they were reading it.');
       const { data } = (await send(1, 'GET', '/admin/dead-letters')).body as { data: { id: string; runId: string; reason: string }[] };
       const letters = data.filter(({ runId }) => runId === id);
       expect(letters).toEqual([expect.objectContaining({ reason: 'killed_process', group: 'graph-ingest' })]);

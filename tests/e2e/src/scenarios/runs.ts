@@ -269,6 +269,8 @@ export function runScenarios(system: () => System): void {
 
     it('with an Idempotency-Key parks the run: its call continues to its end, no other starts, and nothing is paid twice when the client comes back', async () => {
       const gate = latch();
+      const parked = async (): Promise<number> => sumOf(await allMetrics(system()), 'conclave_parked_runs_total');
+      const before = await parked();
       const s = script('left with a key')
         .plan([expert('x1', 'Say how.')])
         .expert('So.', { when: gate.opened })
@@ -279,6 +281,7 @@ export function runScenarios(system: () => System): void {
       await until('the expert to be asked', () => s.calls('expert').length === 1);
       first.sse.leave();
       await first.end();
+      await until('the parked run', async () => (await parked()) > before);
       gate.open();
       await new Promise((resolve) => setTimeout(resolve, 2_500));
       expect([s.calls('expert')[0]!.abortedAt, s.calls('composer').length]).toEqual([null, 0]);

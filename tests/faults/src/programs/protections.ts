@@ -74,6 +74,11 @@ export const protections = [
     modes: both,
   },
   {
+    name: 'stored-settings',
+    lost: 'A change of a key, a limit or a setting is confirmed before it is stored: a death right behind it loses it.',
+    modes: both,
+  },
+  {
     name: 'durable-acks',
     lost: 'What is acknowledged is not awaited: a death right behind it loses what others already act on.',
     modes: ['embedded'],

@@ -40,6 +40,7 @@ export function unprotectedStores<S extends Stores>(stores: S, off: Protections)
     ...changedOrNothing('runs', state.runs, inRuns),
     ...changedOrNothing('journal', state.journal, inJournal),
     ...(off.has('document-changes') ? { caches: overriding(state.caches, { read: unchanged(state.caches) }) } : {}),
+    ...(off.has('stored-settings') ? { settings: overriding(state.settings, { write: storingLater(state.settings) }) } : {}),
     ...(off.has('lease-expiry') ? { leases: lasting(state.leases) } : {}),
     ...(off.has('durable-acks') ? { durable: async () => {} } : {}),
     ...(off.has('timer-events') ? { timers: removingFirst(state.timers, () => state.durable()) } : {}),
@@ -105,6 +106,16 @@ const unchanged =
   (caches: StateStore['caches']): StateStore['caches']['read'] =>
   async (tenant, key) =>
     key === documentsChangedKey ? null : caches.read(tenant, key);
+
+/** Milliseconds after which a change is stored that was confirmed at once: a process that is killed behind its confirmation is dead by then. */
+const laterMs = 500;
+
+const storingLater =
+  (settings: StateStore['settings']): StateStore['settings']['write'] =>
+  async (...change) => {
+    setTimeout(() => void settings.write(...change), laterMs);
+    return true;
+  };
 
 /** Five times as long: longer than a process sleeps in any scenario. */
 const lasting = (leases: Leases): Leases =>

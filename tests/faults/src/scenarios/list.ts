@@ -3,6 +3,7 @@ import { modelStopped, neo4jStopped, searchStopped } from './dependencies.js';
 import { diskFull, diskFullLimit } from './disk-full.js';
 import { documentsRemoved } from './documents-removed.js';
 import { cells, killCell, killMatrix } from './kill-matrix.js';
+import { keysChanged } from './keys-changed.js';
 import { membersKilled } from './members-killed.js';
 import { network, networkHarms } from './network.js';
 import { duplicates, mixedVersions, poison } from './records.js';
@@ -22,6 +23,7 @@ export const scenarios: readonly Scenario[] = [
   childrenKilled,
   runsDeleted,
   documentsRemoved,
+  keysChanged,
   frozenExperts,
   frozenMerger,
   rebalanceStorm,

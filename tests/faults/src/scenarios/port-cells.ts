@@ -48,8 +48,11 @@ export async function toolsOffered({ system, load }: World): Promise<void> {
 /** Changes a prompt once runs are under way; the gateway dies after the write, and the same change, sent again, takes effect. */
 export async function changePrompt(world: World): Promise<void> {
   const { system, load } = world;
-  await until('a run to be accepted', () =>
-    load.asked.some(({ runId, question }) => runId !== null && question.includes('setting-written')),
+  // A gateway that has just started took more than 5 s for its first runs beside three other systems.
+  await until(
+    'a run to be accepted',
+    () => load.asked.some(({ runId, question }) => runId !== null && question.includes('setting-written')),
+    { timeoutMs: 20_000 },
   );
   const text = 'Answer in the language of the question, and say plainly what you do not know.';
   await until(

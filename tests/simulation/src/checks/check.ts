@@ -1,6 +1,6 @@
 import type { Event } from '@conclave/contracts';
 import { specOf } from '@conclave/contracts';
-import type { RawRecord } from '@conclave/ports';
+import { isErased, type RawRecord } from '@conclave/ports';
 import type { Surroundings } from '../world/surroundings.js';
 
 /** The numbers are those of docs/guarantees.md; checks without a number test further promises of the architecture. */
@@ -22,6 +22,10 @@ export const checkNames = [
   'usage',
   'documents',
   'child runs',
+  'ratings',
+  'deletions',
+  'child commands',
+  'tenants',
 ] as const;
 export type CheckName = (typeof checkNames)[number];
 
@@ -71,7 +75,9 @@ export async function evidenceOf(world: Surroundings): Promise<Evidence> {
   return { world, events };
 }
 
-async function eventOf(world: Surroundings, { headers, raw, topic }: RawRecord): Promise<Event | null> {
+async function eventOf(world: Surroundings, record: RawRecord): Promise<Event | null> {
+  const { headers, raw, topic } = record;
+  if (isErased(record)) return null;
   const { ce_id: id, ce_type: type, ce_runid: runId, ce_time: time } = headers;
   if (!id || !type || !runId || !time || !raw || !specOf(type)) return null;
   const body = headers.ce_dataref ? await world.blobs.get(JSON.parse(raw.toString()) as { sha256: string; bytes: number }) : raw;

@@ -8,13 +8,14 @@ import {
   type TaskDispatched,
 } from '@conclave/contracts';
 import { runCapability } from '@conclave/loop';
+import { isErased } from '../world/effects.js';
 import type { Check, Evidence, Violation } from './check.js';
 
 /**
  * A child run gets no more than its task was allowed, and makes no more calls; if it ended by itself, its parent received its answer and
  * its usage; and no child run is requested without a task.
  */
-export const childRuns: Check = ({ events }) => {
+export const childRuns: Check = ({ world, events }) => {
   const found: Violation[] = [];
   const all = <E>(topic: string): readonly E[] => (events.get(topic) ?? []) as unknown as readonly E[];
   const tasks = all<TaskDispatched>('tasks.dispatched.judge').filter(({ data }) => data.capability === runCapability);
@@ -24,12 +25,13 @@ export const childRuns: Check = ({ events }) => {
   const calls = callsByRun(events);
   const started = new Set(tasks.map(({ id }) => childRunId(id)));
   for (const runId of requests.keys())
-    if (runId.includes('~') && !started.has(runId)) found.push({ check: 'child runs', id: runId, sentence: 'was started without a task' });
+    if (runId.includes('~') && !started.has(runId) && !isErased(world, runId))
+      found.push({ check: 'child runs', id: runId, sentence: 'was started without a task' });
   for (const { id, data } of tasks) {
     const runId = childRunId(id);
     const say = (sentence: string): void => void found.push({ check: 'child runs', id: runId, sentence });
     const request = requests.get(runId);
-    if (!request) continue;
+    if (!request || isErased(world, runId)) continue;
     const { allowance, timeoutS } = data;
     const { limits } = request;
     if (limits.model_calls > allowance.calls) say(`may make ${limits.model_calls} calls, but its task was allowed ${allowance.calls}`);

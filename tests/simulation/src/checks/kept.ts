@@ -1,6 +1,7 @@
 import { documentSetting, StoredDocument, type CallRecorded, type PlanRequested, type RunCompleted } from '@conclave/contracts';
 import { documentsCollection } from '@conclave/ports';
 import { collection } from '../world/templates.js';
+import { isErased } from '../world/effects.js';
 import { minus, type Check, type Violation } from './check.js';
 
 /**
@@ -17,7 +18,7 @@ export const idempotency: Check = ({ world, events }) => {
     const runs = new Set(clients.flatMap(({ requests }) => requests.flatMap(({ runId }) => runId ?? [])));
     const withAnswer = [...runs].filter((runId) => {
       const row = world.stores.runs.rows.get(runId);
-      return row?.terminal && row.status !== 'cancelled' && row.status !== 'failed';
+      return row?.terminal && !row.erased && row.status !== 'cancelled' && row.status !== 'failed';
     });
     if (withAnswer.length > 1)
       found.push({
@@ -43,7 +44,7 @@ export const caches: Check = ({ world, events }) => {
     ...[...completed].flatMap(([runId, { cached, answer, outcome }]): Violation[] => {
       if (!cached || outcome !== 'completed') return [];
       const source = completed.get(cached.runId);
-      if (source?.outcome === 'completed' && source.answer === answer) return [];
+      if (isErased(world, cached.runId) || (source?.outcome === 'completed' && source.answer === answer)) return [];
       return [{ check: 'caches', id: runId, sentence: `was answered from ${cached.runId}, which did not end with that answer` }];
     }),
   ];

@@ -3,6 +3,7 @@ import { canonicalJson, foldStep, type RecordedStep, type RunState } from '@conc
 import { Replay } from '@conclave/replay';
 import { chainHash, stateHash } from '@conclave/service-merger';
 import { strategyOf } from '@conclave/strategies';
+import { isErased } from '../world/effects.js';
 import { minus, type Check, type Violation } from './check.js';
 
 /**
@@ -15,7 +16,7 @@ export const terminal: Check = ({ world, events }) => {
   const accepted = new Set(world.observations.accepted.map(({ runId }) => runId));
   const completed = (events.get('run.completed') ?? []) as RunCompleted[];
   const ended = new Set(completed.map(({ runId }) => runId));
-  for (const id of minus(accepted, ended)) say(id, 'was accepted but has no terminal event');
+  for (const id of minus(accepted, ended)) if (!isErased(world, id)) say(id, 'was accepted but has no terminal event');
   for (const id of minus(ended, accepted)) say(id, 'has a terminal event but was never accepted');
   for (const id of ended) {
     const count = completed.filter(({ runId }) => runId === id).length;
@@ -23,7 +24,7 @@ export const terminal: Check = ({ world, events }) => {
   }
   for (const id of accepted) {
     const entries = bodiesOf(world, id).filter(({ kind }) => kind === 'run.completed').length;
-    if (entries !== 1) say(id, `has ${entries} terminal entries in its stream`);
+    if (entries !== (isErased(world, id) ? 0 : 1)) say(id, `has ${entries} terminal entries in its stream`);
     if (!world.stores.runs.rows.get(id)?.terminal) say(id, 'has no terminal state');
   }
   return found;
@@ -55,9 +56,11 @@ export const outcomes: Check = ({ world, events }) => {
       if (entry.kind === 'task.dispatched') shown.add(entry.taskId);
       if (entry.kind === 'task.settled') settled.set(entry.taskId, (settled.get(entry.taskId) ?? 0) + 1);
     }
+  const isKept = (id: string): boolean => !isErased(world, id.split('/', 1)[0]!);
   for (const id of minus(shown, dispatched)) say(id, 'was committed as dispatched but is not on the log');
-  for (const id of minus(dispatched, shown)) say(id, 'is on the log but was never committed as dispatched');
+  for (const id of minus(dispatched, shown)) if (isKept(id)) say(id, 'is on the log but was never committed as dispatched');
   for (const id of dispatched) {
+    if (!isKept(id)) continue;
     const effective = settled.get(id) ?? 0;
     if (effective !== 1) say(id, `has ${effective} outcomes that took effect`);
     if (effective === 0 && !results.has(resultId(id))) say(id, 'has no outcome at all');
@@ -74,7 +77,7 @@ export const replay: Check = ({ world, events }) => {
     steps.set(event.runId, [...(steps.get(event.runId) ?? []), event.data]);
   }
   for (const { runId, version, state, terminal: isOver } of world.stores.runs.rows.values()) {
-    if (version === 0) continue;
+    if (version === 0 || isErased(world, runId)) continue;
     const again = new Replay(runId, { strategyOf, chainHash, stateHash });
     const recorded = steps.get(runId) ?? [];
     for (const step of recorded) again.take(step);

@@ -1,6 +1,7 @@
 import type { StreamBody } from '@conclave/contracts';
 import type { RunState } from '@conclave/loop';
 import type { Check, Violation } from './check.js';
+import { isErased } from '../world/effects.js';
 import { bodiesOf } from './runs.js';
 
 /**
@@ -71,13 +72,15 @@ function composedOf(run: RunState): { readonly taskId: string; readonly answer: 
 
 function clients({ world }: Pick<Parameters<Check>[0], 'world'>): Violation[] {
   const found: Violation[] = [];
-  for (const { name, seen, ended } of world.observations.clients)
+  for (const { name, seen, ended, gone } of world.observations.clients)
     for (const [runId, ids] of seen) {
       const last = world.stores.stream.streams.get(runId)?.entries.length ?? 0;
-      const wanted = ended.has(runId) ? last : ids.length;
+      const isGone = isErased(world, runId);
+      const wanted = ended.has(runId) && !isGone ? last : ids.length;
       const whole = ids.length === wanted && ids.every((id, index) => id === index + 1);
       if (!whole) found.push({ check: '5 stream', id: `${name} ${runId}`, sentence: `saw the ids ${ids.join(',')} of 1..${last}` });
-      if (!ended.has(runId)) found.push({ check: '5 stream', id: `${name} ${runId}`, sentence: 'never received the end' });
+      if (!ended.has(runId) && !(isGone && gone.has(runId)))
+        found.push({ check: '5 stream', id: `${name} ${runId}`, sentence: 'never received the end' });
     }
   return found;
 }

@@ -25,7 +25,7 @@ export interface Features {
 
 /** Includes what the storm needs for its crash point; the rest is drawn. */
 export function drawFeatures(random: Random, need: Need | null): Features {
-  const knows = need === 'knowledge';
+  const knows = need === 'knowledge' || need === 'rating' || need === 'deletion';
   const waves = random.pick([0, 0, 0, 0.5, 1]);
   const level = random.pick(['moderate', 'moderate', 'moderate', 'auto', 'trivial', 'complex'] as const);
   return {
@@ -44,7 +44,7 @@ export function drawFeatures(random: Random, need: Need | null): Features {
 }
 
 /** Share of the seeds that have sub-topics without needing them. */
-const topicsShare = 0.08;
+const topicsShare = 0.12;
 
 /** A seed whose crash point needs a part of the committee keeps its committee. */
 function drawTopics(random: Random, need: Need | null): Features['topics'] {

@@ -1,4 +1,4 @@
-import type { CrashTarget, Need } from './crash-points.js';
+import type { CrashPoint, CrashTarget, Need } from './crash-points.js';
 import { drawFeatures, type Features } from './features.js';
 import { randomFrom, type Random } from './random.js';
 
@@ -27,8 +27,8 @@ export interface StormPlan {
   readonly restarts: readonly { readonly process: string; readonly at: number }[];
   /** Killed without warning, at no chosen point. */
   readonly kills: readonly { readonly process: string; readonly at: number }[];
-  /** A service whose processes die three times while they hold the same record. */
-  readonly deadly: string | null;
+  /** A point at which processes die so often: while they hold the same record, or when a client has left. */
+  readonly deadly: (CrashPoint & { readonly deaths: number }) | null;
   /** A supervisor starts a process again within this many milliseconds. */
   readonly restartMs: number;
   /** Per published event. */
@@ -59,6 +59,16 @@ export interface StormPlan {
   readonly cancels: number;
   readonly impatient: number;
   readonly closes: boolean;
+  /** Whether a second client belongs to another tenant, and someone of the other tenant tries what owners do. */
+  readonly tenants: boolean;
+  /** For each client: whether its run is rated, whether it is deleted, and whether that is tried while it is open. */
+  readonly rates: number;
+  readonly deletes: number;
+  readonly deletesEarly: number;
+  /** Commands for child runs, by each client. */
+  readonly directs: number;
+  /** Whether the log blanks the records of a deleted run; otherwise they stay. */
+  readonly logForgets: boolean;
 }
 
 /** Slots of processes; every process that occupies a slot has a new id. */
@@ -105,14 +115,14 @@ export function planStorm(seed: number, target: CrashTarget | null): StormPlan {
         ? slotsOf(target.service).map((process) => ({ process, at: random.between(500, 2_000) }))
         : times(3, 0.2).map((at) => ({ process: random.pick(processSlots), at })),
     kills: killed(target, need).map((process) => ({ process, at: need === 'stall' ? random.below(600) : random.between(700, 2_000) })),
-    restartMs: need === 'stall' ? 25_000 : need === 'restart' || need === 'deadly' ? 1_000 : 6_000,
-    deadly: target && need === 'deadly' ? target.service : null,
+    restartMs: need === 'stall' ? 25_000 : need === 'restart' || need === 'deadly' || need === 'suspect' ? 1_000 : 6_000,
+    deadly: target && deadlyFor(target.service, need),
     duplicate: some(0.4, () => random.next() * 0.15),
     reorder: need === 'early' ? 0.6 : some(0.4, () => random.next() * 0.3),
     hintLoss: some(0.3, () => random.next()),
     poison: need === 'poison' ? [random.between(1_000, 3_000)] : times(2, 0.06),
     modelFault: some(0.4, () => random.next() * 0.2) + (need === 'sick' ? 0.3 : 0),
-    stall: some(0.25, () => random.next() * 0.3) + (need === 'stall' ? 0.3 : 0),
+    stall: some(0.25, () => random.next() * 0.3) + (need === 'stall' || need === 'suspect' ? 0.3 : need === 'parked' ? 0.6 : 0),
     handlerFault: some(0.1, () => 0.1) + (need === 'bug' ? 0.5 : 0),
     modelSlots: random.pick([1, 2, 4]),
     clients: target?.service === 'graph-ingest' || target?.service === 'gateway' || need === 'restart' ? 2 : random.pick([1, 1, 1, 2]),
@@ -124,9 +134,26 @@ export function planStorm(seed: number, target: CrashTarget | null): StormPlan {
     pauses: random.chance(0.15) ? 0.7 : 0,
     features: drawFeatures(randomFrom(seed).fork('features'), need),
     uploads: randomFrom(seed).fork('uploads').between(1, 2),
-    cancels: need === 'cancel' || need === 'early' ? 1 : some(0.2, () => 0.7),
+    cancels: need === 'cancel' || need === 'early' || need === 'parked' ? 1 : some(0.2, () => 0.7),
     impatient: need === 'retry' ? 1 : some(0.15, () => 0.5),
     closes: random.chance(0.1) || need === 'stop',
+    ...planOwners(randomFrom(seed).fork('owners'), need),
+  };
+}
+
+function planOwners(
+  random: Random,
+  need: Need | null,
+): Pick<StormPlan, 'tenants' | 'rates' | 'deletes' | 'deletesEarly' | 'directs' | 'logForgets'> {
+  const [deletes, rates, logForgets] = [random.chance(0.2), random.chance(0.2), random.chance(0.5)];
+  return {
+    // A crash point that needs two equal questions needs them from one tenant.
+    tenants: random.chance(need === 'deletion' || need === 'rating' ? 0.4 : 0.15) && need !== 'knowledge' && need !== 'retry',
+    rates: need === 'rating' ? 1 : rates ? 0.7 : 0,
+    deletes: need === 'deletion' ? 1 : deletes ? 0.7 : 0,
+    deletesEarly: 0.3,
+    directs: need === 'children' || random.chance(0.8) ? random.between(1, 3) : 0,
+    logForgets,
   };
 }
 
@@ -135,6 +162,17 @@ const killed = (target: CrashTarget | null, need: Need | null): readonly string[
   need === 'restart' ? slotsOf(target!.service) : need === 'stall' ? slotsOf('experts') : [];
 
 const slotsOf = (service: string): readonly string[] => processSlots.filter((slot) => slot.startsWith(service));
+
+/** How often a client says that it leaves. */
+export const triesToLeave = 5;
+
+function deadlyFor(service: CrashPoint['service'], need: Need | null): StormPlan['deadly'] {
+  if (need === 'deadly') return { service, point: 'point.after-poll', side: 'before', deaths: 3 };
+  // With one death less, the next handler of the record has the time to wait.
+  if (need === 'suspect') return { service, point: 'point.after-poll', side: 'before', deaths: 2 };
+  // A gateway that dies here has parked the run, and has not cancelled it; its client tries it that often.
+  return need === 'parked' ? { service: 'gateway', point: 'runs.leave', side: 'after', deaths: triesToLeave } : null;
+}
 
 function planOutage(random: Random, from: number): StormPlan['outages'][number] {
   const store = random.pick(['state', 'state', 'log', 'blobs', 'graph', 'vectors'] as const);

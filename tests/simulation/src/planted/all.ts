@@ -4,6 +4,7 @@ import { type DueTimer, EVENT_LOG, type EventLog, STATE, type StateStore, isDefe
 import { MergerModule } from '@conclave/service-merger';
 import { childBugs } from './children.js';
 import { keptBugs } from './kept.js';
+import { ownerBugs } from './owners.js';
 import type { PlantedBug } from './planted-bug.js';
 
 const commitWithoutCompareAndSet: PlantedBug = {
@@ -306,4 +307,5 @@ export const plantedBugs: readonly PlantedBug[] = [
   sweepMissing,
   ...keptBugs,
   ...childBugs,
+  ...ownerBugs,
 ];

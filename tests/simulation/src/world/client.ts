@@ -1,6 +1,7 @@
-import { Failure, isTerminal, type StreamEntry } from '@conclave/contracts';
+import { Failure, isTerminal, type Caller, type StreamEntry } from '@conclave/contracts';
 import type { AcceptedRun, CheckedRequest } from '@conclave/service-gateway';
 import { hashText, type Random } from '../faults/random.js';
+import { triesToLeave } from '../faults/storm-plan.js';
 import type { ObservedClient } from './observations.js';
 import { sleep } from './virtual-time.js';
 import { simulatedWebhook } from './simulated-receiver.js';
@@ -13,6 +14,7 @@ export interface ClientPlan {
   readonly idempotent: boolean;
   /** The value of its Idempotency-Key. */
   readonly key: string;
+  readonly tenant: string;
   readonly template: 'committee' | 'waves' | 'tree';
   readonly question: string;
   /** Cancels by command, or by leaving, this many milliseconds after its run was accepted. */
@@ -26,7 +28,6 @@ export interface ClientPlan {
   readonly pausesAfter: number | null;
 }
 
-const caller = { tenant: 'default', actor: 'client' };
 /** Milliseconds a client waits for an answer to its request, and for its stream. */
 const requestPatienceMs = 20_000;
 const streamPatienceMs = 200_000;
@@ -35,6 +36,7 @@ const lost = Symbol('lost');
 /** An HTTP client: asks, retries as SDKs do, and follows its run across gateways that come and go. */
 export class SimulatedClient {
   readonly seen: ObservedClient;
+  readonly caller: Caller;
   private readonly random: Random;
 
   constructor(
@@ -43,12 +45,14 @@ export class SimulatedClient {
     random: Random,
   ) {
     this.random = random.fork(plan.name);
+    this.caller = { tenant: plan.tenant, actor: 'client' };
     this.seen = {
       name: plan.name,
       key: plan.idempotent ? this.repeatKey() : null,
       requests: [],
       seen: new Map(),
       ended: new Set(),
+      gone: new Set(),
       cancelled: false,
       finished: false,
     };
@@ -107,15 +111,15 @@ export class SimulatedClient {
         options: { rounds: null, limits: {}, complexity: null, progress: null, detail: null, cache: true, webhook: simulatedWebhook },
       },
       template,
-      caller,
+      caller: this.caller,
       origin: this.plan.leaves ? 'chat' : 'runs',
       repeat: { key, idempotent, mayAttach: idempotent || attempt > 0, wayBack: 'none' },
     };
   }
 
   private repeatKey(): string {
-    const { key, question, idempotent, template } = this.plan;
-    return hashText(`${idempotent ? key : ''} ${template} ${question}`)
+    const { key, question, idempotent, template, tenant } = this.plan;
+    return hashText(`${tenant} ${idempotent ? key : ''} ${template} ${question}`)
       .toString(16)
       .padStart(8, '0')
       .repeat(8);
@@ -132,7 +136,7 @@ export class SimulatedClient {
   private async command(runId: string, command: { readonly name: 'pause' | 'resume' }): Promise<void> {
     for (let attempt = 0; attempt < 5; attempt += 1) {
       const gateway = await this.world.someGateway(this.random);
-      const told = gateway.gateway!.commands.issue(runId, caller.actor, command).then(
+      const told = gateway.gateway!.commands.issue(runId, this.caller.actor, command).then(
         () => 'told' as const,
         () => 'failed' as const,
       );
@@ -148,12 +152,12 @@ export class SimulatedClient {
   }
 
   private async cancel(runId: string, clientId: string, leaves: boolean): Promise<void> {
-    for (let attempt = 0; attempt < 5; attempt += 1) {
+    for (let attempt = 0; attempt < triesToLeave; attempt += 1) {
       const gateway = await this.world.someGateway(this.random);
       const { commands } = gateway.gateway!;
       const told = leaves
-        ? commands.leave(runId, clientId, caller, 'none')
-        : commands.issue(runId, caller.actor, { name: 'cancel', reason: 'the client asked for it' }).then(() => undefined);
+        ? commands.leave(runId, clientId, this.caller, 'none')
+        : commands.issue(runId, this.caller.actor, { name: 'cancel', reason: 'the client asked for it' }).then(() => undefined);
       const said = await this.overConnection(
         gateway,
         told.then(
@@ -172,7 +176,7 @@ export class SimulatedClient {
     this.seen.seen.set(runId, ids);
     const until = Date.now() + streamPatienceMs;
     let leavesLeft = this.plan.reconnects;
-    while (!this.seen.ended.has(runId) && Date.now() < until) {
+    while (!this.seen.ended.has(runId) && !this.seen.gone.has(runId) && Date.now() < until) {
       const gateway = await this.world.someGateway(this.random);
       const stayMs = leavesLeft > 0 ? this.random.between(100, 3_000) : until - Date.now();
       leavesLeft -= 1;
@@ -200,7 +204,10 @@ export class SimulatedClient {
         },
         lost: () => undefined,
         failed: (error: unknown) => {
-          throw error;
+          // Its owner has deleted the run: nothing more can be received.
+          if (!(error instanceof Failure && error.code === 'RUN_ERASED')) throw error;
+          this.seen.gone.add(runId);
+          leave();
         },
       };
       const following = gateway.gateway!.hub.follow(runId, viewer, true);

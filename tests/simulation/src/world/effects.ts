@@ -5,6 +5,7 @@ import {
   gapId,
   planId,
   resultId,
+  rootOf,
   StoredDocument,
   type KnowledgeProposed,
   type PlanRequested,
@@ -25,13 +26,15 @@ export function missingEffect(world: Surroundings, group: string, record: string
   const runId = raw.headers.ce_runid;
   const id = raw.headers.ce_id;
   if (!type || !runId || !id) return [`the dead letter of ${record}`];
+  // Nothing of a deleted run has to become durable any more.
+  if (isErased(world, runId)) return [];
   switch (group) {
     case 'merger':
       return ofEngine(world, { type, runId, id }, raw);
     case 'planner':
       return ofPlanner(world, { type, runId, id }, raw);
     case 'graph-ingest':
-      return type === 'KnowledgeProposed' ? ofDocument(world, raw) : ofIngest(world, runId, raw);
+      return type === 'KnowledgeProposed' ? ofProposal(world, raw) : ofIngest(world, runId, raw);
     case 'learning':
       return type === 'RunCompleted' ? ofLearning(world, runId, raw) : [];
     case 'webhooks':
@@ -40,6 +43,10 @@ export function missingEffect(world: Surroundings, group: string, record: string
       return taskIsAnswered(world, raw);
   }
 }
+
+/** Whether the run, or the one that a client requested it with, was deleted. */
+export const isErased = ({ stores }: Pick<Surroundings, 'stores'>, runId: string): boolean =>
+  [runId, rootOf(runId)].some((id) => stores.runs.rows.get(id)?.erased !== undefined);
 
 /** A dead-lettered record has its letter on the topic of dead letters. */
 const isDead = ({ broker }: Surroundings, group: string, record: string): boolean =>
@@ -129,11 +136,13 @@ function ofWebhooks({ observations }: Surroundings, runId: string, raw: RawRecor
   );
 }
 
-function ofDocument({ stores }: Surroundings, raw: RawRecord): readonly string[] {
+function ofProposal(world: Surroundings, raw: RawRecord): readonly string[] {
   const data = dataOf<KnowledgeProposed>(raw);
+  if (data?.kind === 'erasure' && world.graphStore.learned().includes(`${data.tenant} ${data.about}`))
+    return [`the forgetting of ${data.about}`];
   if (!data?.document) return [];
   const { collection, id } = data.document;
-  const stored = StoredDocument.safeParse(stores.settings.newest(documentSetting(data.tenant, collection, id)));
+  const stored = StoredDocument.safeParse(world.stores.settings.newest(documentSetting(data.tenant, collection, id)));
   // Work for an earlier attempt belongs to another process by now.
   const isOpen = stored.success && ['queued', 'reading', 'embedding'].includes(stored.data.status);
   return isOpen && raw.headers.ce_id === `${id}/${stored.data.take}` ? [`the document ${id}`] : [];

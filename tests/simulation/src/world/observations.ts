@@ -1,4 +1,9 @@
-import type { Event } from '@conclave/contracts';
+import type { CommandAccepted, CommandRequest, Event, FeedbackAccepted, RunErasedView } from '@conclave/contracts';
+import { markOf, marksIn } from './marks.js';
+
+/** What a client learns: the reply, the code of a refusal, or `lost` if no try was answered. */
+export type Told<T> =
+  { readonly kind: 'done'; readonly reply: T } | { readonly kind: 'refused'; readonly code: string } | { readonly kind: 'lost' };
 
 /** One model or tool call that reached the other side: from then on it is paid. */
 export interface ObservedCall {
@@ -50,6 +55,8 @@ export interface ObservedClient {
   /** Ids of the entries it received, in order of arrival, over all reconnects, by run. */
   readonly seen: Map<string, number[]>;
   readonly ended: Set<string>;
+  /** Runs of which it was told that they were deleted. */
+  readonly gone: Set<string>;
   cancelled: boolean;
   finished: boolean;
 }
@@ -84,6 +91,44 @@ export class Observations {
   readonly cacheKeys = new Set<string>();
   /** Document -> the reply to its uploader. */
   readonly documents = new Map<string, 'taken' | 'removed' | 'unknown'>();
+  /** Runs that have an owner: one of the clients that asked for them. */
+  readonly owned = new Set<string>();
+  /** Ratings of a client's run, and the different rating that it gave afterwards. `state`: of the run, as JSON, before them; null if it was deleted. */
+  readonly ratings: {
+    readonly runId: string;
+    readonly tenant: string;
+    readonly rating: number;
+    readonly told: Told<FeedbackAccepted>;
+    readonly other: Told<FeedbackAccepted> | null;
+    readonly state: string | null;
+  }[] = [];
+  /** Deletions; whether the run was open before and after. */
+  readonly deletions: {
+    readonly runId: string;
+    readonly tenant: string;
+    readonly wasOpen: boolean;
+    readonly isOpen: boolean;
+    readonly told: Told<RunErasedView>;
+  }[] = [];
+  /** Commands for child runs, each from its own actor. */
+  readonly directed: {
+    readonly runId: string;
+    readonly actor: string;
+    readonly command: CommandRequest['command'];
+    told: Told<CommandAccepted> | null;
+  }[] = [];
+  /** Runs that a cancel was issued for. */
+  readonly cancelsIssued = new Set<string>();
+  /** Commands that the engine ignored although their run was open. */
+  readonly ignored: string[] = [];
+  /** Calls that were begun for a run after its deletion. */
+  readonly begunErased: string[] = [];
+  /** What someone of another tenant tried, and was told. */
+  readonly strange: { readonly what: string; readonly told: Told<unknown> }[] = [];
+  /** Mark of a run -> its tenant. */
+  readonly tenants = new Map<string, string>();
+  /** Prompts that contain a text of another tenant. */
+  readonly leaks: { readonly runId: string; readonly mark: string }[] = [];
   readonly clients: ObservedClient[] = [];
   /** Periods in which a process was frozen or its stores were unavailable, so that it could not notice a cancel or an end. */
   readonly excuses: { readonly process: string; readonly from: number; readonly to: number }[] = [];
@@ -95,6 +140,12 @@ export class Observations {
   nextOrder(): number {
     this.order += 1;
     return this.order;
+  }
+
+  /** A model is about to read a text for a run. */
+  read(runId: string, text: string): void {
+    const tenant = this.tenants.get(markOf(runId));
+    for (const mark of marksIn(text)) if (this.tenants.get(mark) !== tenant) this.leaks.push({ runId, mark });
   }
 
   send(events: readonly Event[]): void {

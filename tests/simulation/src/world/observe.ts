@@ -11,6 +11,7 @@ import type {
   VectorScope,
 } from '@conclave/ports';
 import { missingEffect } from './effects.js';
+import { markOf } from './marks.js';
 import type { LivingProcess, Surroundings } from './surroundings.js';
 
 /** Records what a call of a process did, at the moment it did it. */
@@ -21,7 +22,9 @@ export function observe(world: Surroundings, process: LivingProcess, point: stri
       return observations.acknowledge(args[0] as readonly Event[]);
     case 'runs.accept': {
       const { header, retryKey } = args[0] as AcceptRequest;
-      if ((result as { kind: string }).kind === 'accepted') observations.accepted.push({ runId: header.runId, retryKey });
+      if ((result as { kind: string }).kind !== 'accepted') return;
+      observations.accepted.push({ runId: header.runId, retryKey });
+      observations.tenants.set(markOf(header.runId), header.data.caller.tenant);
       return;
     }
     case 'runs.findRetry': {
@@ -31,10 +34,13 @@ export function observe(world: Surroundings, process: LivingProcess, point: stri
       return;
     }
     case 'runs.cancel':
+      observations.cancelsIssued.add(args[0] as string);
       return noteOver(world, args[0] as string);
     case 'runs.commit': {
       const event = args[0] as Event;
       const { repeated, state, outputs } = result as Committed<unknown>;
+      if (!repeated && state === null && event.type === 'CommandIssued' && stores.runs.rows.get(event.runId)?.terminal === false)
+        observations.ignored.push(event.id);
       if (repeated || state === null) return;
       observations.outputs.set(
         `${event.runId} ${event.id}`,
@@ -47,6 +53,7 @@ export function observe(world: Surroundings, process: LivingProcess, point: stri
       const { step, owner } = args[0] as { step: string; owner: string };
       const begun = result as BeginResult;
       if (begun.kind !== 'begun') return;
+      if (stores.runs.rows.get(step.split('/', 1)[0]!)?.erased) observations.begunErased.push(step);
       const before = observations.attempts.findLast((attempt) => attempt.step === step && attempt.attempt < begun.attempt);
       if (observations.attempts.some((attempt) => attempt.step === step && attempt.attempt === begun.attempt && attempt.owner === owner))
         return;
@@ -56,6 +63,8 @@ export function observe(world: Surroundings, process: LivingProcess, point: stri
     }
     case 'journal.finish': {
       const { step, attempt } = args[0] as { step: string; attempt: number };
+      // Of a deleted run nothing is stored, whatever the answer.
+      if (stores.runs.rows.get(step.split('/', 1)[0]!)?.erased) return;
       const newest = Math.max(0, ...observations.attempts.filter((one) => one.step === step).map((one) => one.attempt));
       observations.finishes.push({ step, attempt, answer: result as 'stored' | 'refused', newest, order: observations.nextOrder() });
       return;

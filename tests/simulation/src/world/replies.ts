@@ -3,6 +3,11 @@ import type { ModelCall } from '@conclave/ports';
 import type { Features } from '../faults/features.js';
 import type { Random } from '../faults/random.js';
 
+/** A call, and the mark that its reply leaves in every text. */
+export interface MarkedCall extends ModelCall {
+  readonly mark: string;
+}
+
 const textOf = (request: ModelCall): string => request.messages.map(({ content }) => content).join('\n');
 /** Every simulated question contains `topic <word>`. */
 export const topicOf = (text: string): string => /topic (\w+)/.exec(text)?.[1] ?? 'none';
@@ -11,13 +16,15 @@ const words = ['amber', 'basalt', 'cedar', 'delta', 'ember', 'fjord', 'garnet', 
 const word = (n: number): string => words[n % words.length]!;
 
 /** What a model replies in each of the roles that prompts name. */
-export function replyTo(request: ModelCall, number: number, features: Features, random: Random): string {
+export function replyTo(request: MarkedCall, number: number, features: Features, random: Random): string {
   const text = textOf(request);
   const topic = topicOf(text);
   const { roles } = marks;
+  const { mark } = request;
   if (text.includes(roles.planner)) return planOf(text, topic, number, features, random);
   if (text.includes(roles.decomposer)) return topicsOf(text, number);
-  if (text.includes(roles.topicReader)) return JSON.stringify({ facts: [{ fact: `fact ${number} of ${subjectOf(text)}`, source: 1 }] });
+  if (text.includes(roles.topicReader))
+    return JSON.stringify({ facts: [{ fact: `fact ${number} of ${subjectOf(text)} ${mark}`, source: 1 }] });
   if (text.includes(roles.waves)) return waveOf(text, topic, number, random);
   if (text.includes(roles.assessor)) {
     const hops = Number(/hops (\d+)/.exec(text)?.[1] ?? 0);
@@ -26,22 +33,22 @@ export function replyTo(request: ModelCall, number: number, features: Features, 
     return `COMPLETION_STATUS: NEEDS_MORE_INFO\nGAP: hop ${known} of ${topic} (${number})\nNEXT_FOCUS: ${word(known)}`;
   }
   if (text.includes(roles.composer)) {
-    const insight = { summary: `What is known of ${topic}: ${number}`, entities: [topic], insight_type: 'inference' };
-    return `The answer to ${topic} is told for the ${number}th time, in many words [1].${marks.insight.open}${JSON.stringify(insight)}${marks.insight.close}`;
+    const insight = { summary: `What is known of ${topic}: ${number} ${mark}`, entities: [topic], insight_type: 'inference' };
+    return `The answer to ${topic} is told for the ${number}th time, in many words ${mark} [1].${marks.insight.open}${JSON.stringify(insight)}${marks.insight.close}`;
   }
-  if (text.includes(roles.thinker)) return `CONCLUSION: it is thought through (${number}).`;
+  if (text.includes(roles.thinker)) return `CONCLUSION: it is thought through (${number} ${mark}).`;
   if (text.includes(roles.adviser))
     return JSON.stringify({ hints: tasksIn(text).map((task) => ({ task, hint: `Be exact (${number}).` })) });
   if (text.includes(roles.scorer))
     return JSON.stringify({ scores: tasksIn(text).map((task) => ({ task, a: random.below(10) / 10, b: random.below(10) / 10 })) });
   if (text.includes(roles.critic)) {
-    const answer = `The critic wrote this of ${topic} for the ${number}th time.`;
+    const answer = `The critic wrote this of ${topic} for the ${number}th time, ${mark}.`;
     return JSON.stringify(
       random.chance(0.5) ? { verdict: 'confirmed', reasons: [] } : { verdict: 'corrected', reasons: ['wrong'], answer },
     );
   }
   const confidence = features.tiers || features.refineRounds > 0 ? random.between(2, 9) / 10 : 0.6;
-  return `It is ${number}.\nFINDING: the expert found ${number} about ${topic}\nCONFIDENCE: ${confidence}\nGAPS: none\nREFER: none`;
+  return `It is ${number} ${mark}.\nFINDING: the expert found ${number} about ${topic} ${mark}\nCONFIDENCE: ${confidence}\nGAPS: none\nREFER: none`;
 }
 
 const tasksIn = (text: string): readonly string[] => [...text.matchAll(/TASK-ID: (\S+)/g)].map(([, task]) => task!);

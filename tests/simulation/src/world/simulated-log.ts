@@ -81,8 +81,11 @@ export class SimulatedLog implements EventLog {
     return consumption;
   }
 
-  async erase(): Promise<'kept'> {
-    return 'kept';
+  /** As an embedded log, which blanks the records, or as one of Kafka without a key. */
+  async erase(runId: string): Promise<'gone' | 'kept'> {
+    if (!this.process.world.plan.logForgets) return 'kept';
+    this.parts.broker.erase(runId);
+    return 'gone';
   }
 
   async lag(group: string): Promise<readonly Lag[]> {

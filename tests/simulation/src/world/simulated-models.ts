@@ -1,7 +1,8 @@
 import { Failure, noUsage, estimatePrompt } from '@conclave/contracts';
-import { defaultBreaker, type CallWatch, type ModelCall, type ModelReply, type Models, type Search, type SearchHit } from '@conclave/ports';
+import { defaultBreaker, type CallWatch, type ModelReply, type Models, type Search, type SearchHit } from '@conclave/ports';
 import type { Random } from '../faults/random.js';
-import { replyTo, topicOf } from './replies.js';
+import { markOf } from './marks.js';
+import { replyTo, topicOf, type MarkedCall } from './replies.js';
 import { through } from './port-view.js';
 import { never } from './storm.js';
 import type { LivingProcess, ModelWorld } from './surroundings.js';
@@ -18,12 +19,14 @@ export function simulatedModels(process: LivingProcess, world: ModelWorld): Mode
     // Only runs are simulated; no client of this world asks a model directly.
     pass: () => Promise.reject(new Failure('MODEL_NOT_FOUND')),
     async call(request, watch) {
-      const reached = process.callMade();
+      const { runId, reached } = process.callMade();
+      const { observations } = process.world;
+      observations.read(runId!, request.messages.map(({ content }) => content).join('\n'));
       return through(process, 'models.call', 'models', [], async () => {
         if (watch.signal.aborted) throw new Failure('CALL_CANCELLED');
         const ended = reached();
         try {
-          return await answer(process, world, request, watch);
+          return await answer(process, world, { ...request, mark: markOf(runId!) }, watch);
         } finally {
           if (!process.dead) ended();
         }
@@ -32,7 +35,7 @@ export function simulatedModels(process: LivingProcess, world: ModelWorld): Mode
   };
 }
 
-async function answer(process: LivingProcess, world: ModelWorld, request: ModelCall, { signal, onDelta }: CallWatch): Promise<ModelReply> {
+async function answer(process: LivingProcess, world: ModelWorld, request: MarkedCall, { signal, onDelta }: CallWatch): Promise<ModelReply> {
   const { storm } = process.world;
   const { random } = world;
   const began = Date.now();
@@ -89,7 +92,7 @@ export function simulatedSearch(process: LivingProcess, world: ModelWorld): Sear
     health: async () => null,
     close: async () => undefined,
     async query({ query, signal }): Promise<readonly SearchHit[]> {
-      const reached = process.callMade();
+      const { reached } = process.callMade();
       return through(process, 'search.query', 'search', [], async () => {
         if (signal.aborted) throw new Failure('CALL_CANCELLED');
         const ended = reached();

@@ -41,7 +41,7 @@ import {
   type StateStore,
 } from '@conclave/ports';
 import { ExpertsModule } from '@conclave/service-experts';
-import { Acceptance, Commands, Documents, GatewayModule, StreamHub } from '@conclave/service-gateway';
+import { Acceptance, Commands, Documents, FeedbackController, GatewayModule, RunsController, StreamHub } from '@conclave/service-gateway';
 import { GraphIngestModule } from '@conclave/service-graph-ingest';
 import { LearningModule } from '@conclave/service-learning';
 import { MergerModule } from '@conclave/service-merger';
@@ -146,6 +146,7 @@ export class SimulatedProcess implements LivingProcess {
     this.blobs = portView(this, 'blobs', world.blobs, 'blobs');
     this.graph = portView(this, 'graph', graphStore.connect(), 'graph');
     const hooks = deliveryHooks({ metrics: quietMetrics, logger: silentLogger, probe: this.probe });
+    // Suspects are not held back, so that records are buried and what follows from it is reached.
     const turns = new SuspectTurns(this.world.clock);
     this.raw = new SimulatedLog(this, { broker, blobs: this.blobs, ledger: this.state.deliveries, hooks, turns, self: () => this.log });
     const view2 = portView(this, 'log', this.raw, 'log', ['identity', 'read', 'lag', 'close']);
@@ -153,7 +154,7 @@ export class SimulatedProcess implements LivingProcess {
     this.log = {
       publish: (events) => view2.publish(events),
       subscribe: (subscription) => view2.subscribe(planted.subscription?.(subscription, this) ?? subscription),
-      erase: () => this.raw.erase(),
+      erase: (runId) => view2.erase(runId),
       lag: (group) => this.raw.lag(group),
       read: (topic) => this.raw.read(topic),
       identity,
@@ -178,16 +179,16 @@ export class SimulatedProcess implements LivingProcess {
   }
 
   /** Requests that a call sends at once, such as a search with several queries, count as one call. */
-  callMade(): () => () => void {
+  callMade(): { readonly runId: string | null; readonly reached: () => () => void } {
     const call = this.calling === null ? undefined : this.invoked.get(this.calling);
     this.calling = null;
-    if (!call && this.isCalling) return () => () => undefined;
+    if (!call && this.isCalling) return { runId: null, reached: () => () => undefined };
     if (!call) throw new Error('A call was made without a step in the journal.');
     this.isCalling = true;
     queueMicrotask(() => (this.isCalling = false));
     // A request that waited too long for its answer may end before it arrives.
     const order = this.world.observations.nextOrder();
-    return () => this.callReached({ ...call, order });
+    return { runId: call.step.split('/', 1)[0]!, reached: () => this.callReached({ ...call, order }) };
   }
 
   private callReached(call: { readonly step: string; readonly attempt: number; readonly order: number }): () => void {
@@ -247,7 +248,14 @@ export class SimulatedProcess implements LivingProcess {
     const hub = assembled.get<StreamHub>(StreamHub);
     this.objects = [{ onApplicationShutdown: () => hub.close() }];
     await hub.onModuleInit();
-    this.gateway = { acceptance: assembled.get(Acceptance), commands: assembled.get(Commands), hub, documents: assembled.get(Documents) };
+    this.gateway = {
+      acceptance: assembled.get(Acceptance),
+      commands: assembled.get(Commands),
+      hub,
+      documents: assembled.get(Documents),
+      runs: assembled.get(RunsController),
+      feedback: assembled.get(FeedbackController),
+    };
   }
 
   private async startService(service: LogService, classes: readonly string[]): Promise<void> {
@@ -258,7 +266,7 @@ export class SimulatedProcess implements LivingProcess {
       [STATE, ports.state],
       [RUN_STREAM, ports.stream],
       [BLOBS, this.blobs],
-      [GRAPH, this.graph],
+      [GRAPH, ports.graph],
       [VECTORS, ports.vectors],
       [EMBEDDER, ports.embedder],
       [TOOLS, simulatedTools(this, world.models)],
@@ -309,7 +317,8 @@ export class SimulatedProcess implements LivingProcess {
 
   private ports() {
     const vectors = portView(this, 'vectors', this.world.vectorStore.connect(), 'vectors');
-    return { log: this.log, state: this.state, stream: this.stream, blobs: this.blobs, vectors, embedder: simulatedEmbedder(this) };
+    const { log, state, stream, blobs, graph } = this;
+    return { log, state, stream, blobs, graph, vectors, embedder: simulatedEmbedder(this) };
   }
 
   /** Loses its connections and its memory; its lease expires, and its records are reassigned when the group notices. */

@@ -1,5 +1,5 @@
 import { Failure, type Service } from '@conclave/contracts';
-import type { CoverageNote } from '../faults/crash-points.js';
+import type { CoverageNote, CrashPoint } from '../faults/crash-points.js';
 import { randomFrom, type Random } from '../faults/random.js';
 import type { StormPlan, StoreKind } from '../faults/storm-plan.js';
 import type { Observations } from './observations.js';
@@ -27,7 +27,7 @@ export interface Exposed {
 export class Storm {
   private readonly random: Random;
   private targetLeft: number;
-  private deadlyLeft = 3;
+  private deadlyLeft: number;
 
   constructor(
     readonly plan: StormPlan,
@@ -38,6 +38,7 @@ export class Storm {
   ) {
     this.random = randomFrom(seed).fork('storm');
     this.targetLeft = plan.target?.nth ?? 0;
+    this.deadlyLeft = plan.deadly?.deaths ?? 0;
   }
 
   get over(): boolean {
@@ -89,13 +90,14 @@ export class Storm {
     const { service, world } = process;
     this.note({ service, point, side, crashed: false });
     this.trace(process.id, `${side} ${point}`);
-    const { target } = this.plan;
+    const { target, deadly } = this.plan;
+    const isHere = (at: CrashPoint | null): boolean => at?.service === service && at.point === point && at.side === side;
     let dies = false;
-    if (target && this.targetLeft > 0 && target.service === service && target.point === point && target.side === side && world.busy()) {
+    if (this.targetLeft > 0 && isHere(target) && world.busy()) {
       this.targetLeft -= 1;
       dies = this.targetLeft === 0;
     }
-    if (service === this.plan.deadly && point === 'point.after-poll' && this.deadlyLeft > 0) {
+    if (this.deadlyLeft > 0 && isHere(deadly)) {
       this.deadlyLeft -= 1;
       dies = true;
     }

@@ -12,7 +12,7 @@ import type {
   Subscription,
   ToolDescription,
 } from '@conclave/ports';
-import type { Acceptance, Commands, Documents, StreamHub } from '@conclave/service-gateway';
+import type { Acceptance, Commands, Documents, FeedbackController, RunsController, StreamHub } from '@conclave/service-gateway';
 import type { Random } from '../faults/random.js';
 import type { StormPlan } from '../faults/storm-plan.js';
 import type { Observations } from './observations.js';
@@ -49,6 +49,8 @@ export interface Surroundings {
   dispatch(): void;
   /** Schedules an action in `ms` milliseconds; the world is not quiet before it has run. */
   later(ms: number, act: () => void): void;
+  /** Counts an action of a client as work in flight until it has ended; the world is not quiet before. */
+  during<T>(act: () => Promise<T>): Promise<T>;
   /** Starts a process again, as a supervisor does after its end. */
   restart(process: LivingProcess): void;
   someGateway(random: Random): Promise<LivingProcess>;
@@ -63,10 +65,10 @@ export interface LivingProcess extends Exposed {
   inFlight: number;
   readonly gateway: SimulatedGateway | null;
   /**
-   * Called when a model or tool call of this process begins. Returns a function to call when the other side has received it, from which
-   * moment it is paid; that function returns one to call when it ends.
+   * Called when a model or tool call of this process begins. Returns its run, or null for a further request of the same call, and a function
+   * to call when the other side has received it, from which moment it is paid; that function returns one to call when it ends.
    */
-  callMade(): () => () => void;
+  callMade(): { readonly runId: string | null; readonly reached: () => () => void };
   /** Resolves when the process has ended. */
   gone(): Promise<void>;
 }
@@ -77,6 +79,8 @@ export interface SimulatedGateway {
   readonly commands: Commands;
   readonly hub: StreamHub;
   readonly documents: Documents;
+  readonly runs: RunsController;
+  readonly feedback: FeedbackController;
 }
 
 /** The random numbers and counters of the models and the search of a world. */

@@ -16,6 +16,7 @@ import { planStorm, processSlots, type StormPlan } from '../faults/storm-plan.js
 import { SimulatedClient, type ClientPlan } from './client.js';
 import { Observations } from './observations.js';
 import { observe, watchCaches } from './observe.js';
+import { Owner, type OwnerPlan } from './owner.js';
 import { SimulatedProcess } from './simulated-process.js';
 import { Storm } from './storm.js';
 import type { LivingProcess, ModelWorld, Observe, Planted, Surroundings } from './surroundings.js';
@@ -72,6 +73,8 @@ export class World implements Surroundings {
   private closing = false;
   private starting = 0;
   private coming = 0;
+  /** Actions of clients in progress. */
+  private asking = 0;
 
   constructor(private readonly options: WorldOptions) {
     const { seed, target } = options;
@@ -127,7 +130,28 @@ export class World implements Surroundings {
   }
 
   busy(): boolean {
-    return this.openRuns() > 0 || this.lag().length > 0;
+    return this.openRuns() > 0 || this.asking > 0 || this.lag().length > 0;
+  }
+
+  async during<T>(act: () => Promise<T>): Promise<T> {
+    this.asking += 1;
+    try {
+      return await act();
+    } finally {
+      this.asking -= 1;
+    }
+  }
+
+  private ownerPlan({ caller, seen }: SimulatedClient): OwnerPlan {
+    const { rates, deletes, deletesEarly, directs, tenants } = this.plan;
+    const random = this.random.fork(`owner of ${seen.name}`);
+    const stranger = { tenant: caller.tenant === 'default' ? 'other' : 'default', actor: 'stranger' };
+    const isDeleted = random.chance(deletes);
+    return {
+      ...{ caller, directs, stranger: tenants ? stranger : null },
+      rates: random.chance(rates) ? random.between(1, 5) : null,
+      ...{ deletes: isDeleted, deletesEarly: isDeleted && random.chance(deletesEarly) },
+    };
   }
 
   begin(): void {
@@ -138,6 +162,8 @@ export class World implements Surroundings {
       const client = new SimulatedClient(this, plan, this.random);
       this.clients.push(client);
       void client.live();
+      this.coming += 1;
+      void new Owner(this, client.seen, this.ownerPlan(client), this.random).live().then(() => (this.coming -= 1));
     }
     this.planUploads();
     this.planWeather();
@@ -179,11 +205,12 @@ export class World implements Surroundings {
   }
 
   private clientPlans(): ClientPlan[] {
-    const { clients, rounds, largeQuestion, twins, sameKey, cancels, impatient, pauses, features } = this.plan;
+    const { clients, rounds, largeQuestion, twins, sameKey, cancels, impatient, pauses, features, tenants } = this.plan;
     const { random } = this;
     const templateOf = (asksWaves: boolean) => (features.topics ? 'tree' : asksWaves ? 'waves' : 'committee');
     const plan = (n: number): ClientPlan => ({
       name: `client-${n}`,
+      tenant: tenants && n % 2 === 1 ? 'other' : 'default',
       startsAt: random.between(0, 1_500),
       idempotent: twins ? sameKey : random.chance(0.5),
       key: twins ? 'twins' : `client-${n}`,
@@ -191,11 +218,11 @@ export class World implements Surroundings {
       question: `${questionOn(twins ? 0 : n, random.below(rounds + 1))}${largeQuestion ? ' so'.repeat(23_000) : ''}`,
       cancelsAfter: random.chance(cancels) ? random.between(0, this.plan.target?.need === 'early' ? 200 : 4_000) : null,
       impatientMs: random.chance(impatient) ? random.between(1, 300) : null,
-      leaves: random.chance(this.plan.target?.need === 'cancel' ? 0.8 : 0.5),
+      leaves: random.chance(this.plan.target?.need === 'cancel' || this.plan.target?.need === 'parked' ? 0.8 : 0.5),
       reconnects: random.pick([0, 0, 1, 3]),
       pausesAfter: random.chance(pauses) ? random.between(0, 3_000) : null,
     });
-    const plans = Array.from({ length: twins ? Math.max(2, clients) : clients }, (_, n) => plan(n));
+    const plans = Array.from({ length: twins || tenants ? Math.max(2, clients) : clients }, (_, n) => plan(n));
     const { question, template, startsAt } = plans[0]!;
     // One request at two gateways at the same moment, or the same question some time later.
     return twins ? plans.map((one) => ({ ...one, question, template, ...(sameKey ? { startsAt } : {}) })) : plans;
@@ -277,7 +304,7 @@ export class World implements Surroundings {
 
   /** Whether everything scheduled has happened. */
   quiet(): boolean {
-    if (!this.storm.over || this.starting > 0 || this.coming > 0) return false;
+    if (!this.storm.over || this.starting > 0 || this.coming > 0 || this.asking > 0) return false;
     for (const { dead, inFlight, frozenUntil } of this.living.values()) if (dead || inFlight > 0 || frozenUntil > Date.now()) return false;
     if (this.openRuns() > 0 || this.observations.clients.some(({ finished }) => !finished)) return false;
     return this.stores.deliveries.open().length === 0 && this.heldPlaces().length === 0 && this.lag().length === 0;

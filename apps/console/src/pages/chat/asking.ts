@@ -1,6 +1,7 @@
 import type { ModelList, RunAccepted } from '@conclave/contracts';
 import { useQuery } from '@tanstack/react-query';
 import { api } from '../../api/client.js';
+import { postOnce } from '../../api/post-once.js';
 import { withoutSourceList } from '../../run/markdown-blocks.js';
 import type { ChatMode, Thread, Turn } from './thread.js';
 
@@ -46,14 +47,10 @@ export async function ask({ model, question, thread, fresh }: Question): Promise
         ]
       : [];
   });
-  const { id } = await api.post<RunAccepted>(
-    '/v1/runs',
-    {
-      model,
-      messages: [...history, { role: 'user', content: question }],
-      ...(fresh ? { conclave: { cache: false } } : {}),
-    },
-    { 'idempotency-key': crypto.randomUUID() },
-  );
+  const { id } = await postOnce<RunAccepted>('/v1/runs', {
+    model,
+    messages: [...history, { role: 'user', content: question }],
+    ...(fresh ? { conclave: { cache: false } } : {}),
+  });
   return { runId: id, question, model };
 }

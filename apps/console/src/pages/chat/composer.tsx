@@ -7,10 +7,14 @@ interface ComposerProps {
   readonly mode: ChatMode;
   readonly onMode: (mode: ChatMode) => void;
   readonly templates: readonly ModelObject[];
+  /** Id of the template that was chosen before. */
+  readonly chosen: string | undefined;
+  readonly onChoose: (template: string) => void;
   readonly busy: boolean;
   /** More compact, below a conversation. */
   readonly compact: boolean;
-  readonly onAsk: (model: string, question: string) => void;
+  /** Resolves to whether it was accepted; a refused question stays in the field. */
+  readonly onAsk: (model: string, question: string) => Promise<boolean>;
 }
 
 const words: Readonly<Record<ChatMode, { readonly label: string; readonly field: string; readonly button: string }>> = {
@@ -19,16 +23,16 @@ const words: Readonly<Record<ChatMode, { readonly label: string; readonly field:
 };
 
 /** The field for a question or a goal, and the choice of the template. */
-export function Composer({ mode, onMode, templates, busy, compact, onAsk }: ComposerProps) {
-  const [chosen, setChosen] = useState<Partial<Record<ChatMode, string>>>({});
+export function Composer({ mode, onMode, templates, chosen, onChoose, busy, compact, onAsk }: ComposerProps) {
   const [text, setText] = useState('');
   const usual = templates.find(({ id }) => id === 'conclave') ?? templates[0];
-  const model = templates.find(({ id }) => id === chosen[mode]) ?? usual;
+  const model = templates.find(({ id }) => id === chosen) ?? usual;
   const { field, button } = words[mode];
   const send = (): void => {
     if (!model || text.trim() === '' || busy) return;
-    onAsk(model.id, text.trim());
-    setText('');
+    void onAsk(model.id, text.trim()).then((isAccepted) => {
+      if (isAccepted) setText((now) => (now === text ? '' : now));
+    });
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
@@ -56,7 +60,7 @@ export function Composer({ mode, onMode, templates, busy, compact, onAsk }: Comp
         {templates.length > 0 && (
           <label className="composer-template">
             <span className="quiet">Template</span>
-            <select value={model?.id ?? ''} onChange={(event) => setChosen({ ...chosen, [mode]: event.target.value })}>
+            <select value={model?.id ?? ''} onChange={(event) => onChoose(event.target.value)}>
               {templates.map(({ id }) => (
                 <option key={id} value={id}>
                   {id}
@@ -86,6 +90,7 @@ export function Composer({ mode, onMode, templates, busy, compact, onAsk }: Comp
             </label>
             <textarea
               id="question"
+              dir="auto"
               rows={compact ? 1 : 2}
               placeholder={field}
               value={text}

@@ -1,5 +1,7 @@
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { api } from '../../api/client.js';
+import { loadPart } from '../../api/load-part.js';
+import { CopyButton } from '../../components/copy-button.js';
 import { ErrorNote } from '../../components/error-note.js';
 import { durationText } from '../../components/figures.js';
 import { Icon } from '../../components/icons.js';
@@ -8,8 +10,9 @@ import { Badge } from '../../components/page.js';
 import { CacheNote } from '../../run/cache-note.js';
 import { CostTable } from '../../run/cost-table.js';
 import { Interventions, WaitingQuestion } from '../../run/interventions.js';
-import { withoutSourceList } from '../../run/markdown-blocks.js';
+import { shownAnswer } from '../../run/markdown-blocks.js';
 import { Rating } from '../../run/rating.js';
+import { FailureNote } from '../../run/failure-note.js';
 import { Gaps, RoundLanes, tasksFor } from '../../run/round-lanes.js';
 import type { FeedState } from '../../run/run-feed.js';
 import type { LiveRun } from '../../run/run-fold.js';
@@ -19,8 +22,8 @@ import { useRun } from '../../run/use-run.js';
 import { WhyStopped } from '../../run/why-stopped.js';
 import { keepAnswer, type Turn } from './thread.js';
 
-const Markdown = lazy(() => import('../../run/markdown.js'));
-const PlanGraph = lazy(() => import('../../run/plan-graph.js'));
+const Markdown = lazy(() => loadPart(() => import('../../run/markdown.js')));
+const PlanGraph = lazy(() => loadPart(() => import('../../run/plan-graph.js')));
 
 interface TurnProps {
   readonly turn: Turn;
@@ -38,6 +41,7 @@ export function RunTurn({ turn: { runId, question, model }, isLast, onRetry }: T
   const [shown, setShown] = useState<boolean | null>(null);
   const end = run.end ?? (record?.terminal ? record : null);
   const answer = run.answer || (record?.answer ?? '');
+  const reason = end?.reason ?? null;
   const sources = run.end?.sources ?? record?.sources ?? [];
   useEffect(() => {
     if (end && answer !== '') keepAnswer(runId, answer);
@@ -50,7 +54,7 @@ export function RunTurn({ turn: { runId, question, model }, isLast, onRetry }: T
     <article className={isShown ? 'turn' : 'turn closed'} aria-label={`Question: ${(question || record?.question) ?? ''}`}>
       <div className="turn-answer stack">
         <div className="question">
-          <h2>{question || record?.question}</h2>
+          <Question text={(question || record?.question) ?? ''} />
           <p className="quiet">
             {model || record?.template.id}
             <ElapsedTime run={run} />
@@ -58,12 +62,12 @@ export function RunTurn({ turn: { runId, question, model }, isLast, onRetry }: T
         </div>
         <WhyStopped runId={runId} run={run} record={record} />
         {state === 'refused' && error ? <ErrorNote error={error} /> : <FeedNote state={state} missing={run.missing} />}
-        {!end && <Working run={run} />}
+        {!end && <Working runId={runId} run={run} isRefused={state === 'refused'} />}
         {record?.cached && <CacheNote record={record} />}
         {answer !== '' && (
           <Suspense fallback={<p className="answer-plain">{answer}</p>}>
             <Markdown
-              text={withoutSourceList(answer)}
+              text={shownAnswer(answer, reason)}
               cited={sources.flatMap(({ n }) => n ?? [])}
               marksUncited={end !== null}
               onCitation={setSource}
@@ -77,7 +81,7 @@ export function RunTurn({ turn: { runId, question, model }, isLast, onRetry }: T
         )}
         {run.takenBack > 0 && !end && <p className="quiet">The beginning of the answer was withdrawn; the answer is written again.</p>}
         {record?.cutShort && <p className="quiet">The answer was cut short.</p>}
-        {run.end?.failure && <ErrorNote error={new Error(run.end.failure.message)} />}
+        {run.end && <FailureNote failure={run.end.failure} reason={reason} />}
         <WaitingQuestion runId={runId} run={run} />
         <Sources
           run={run}
@@ -100,6 +104,7 @@ export function RunTurn({ turn: { runId, question, model }, isLast, onRetry }: T
             <button type="button" className="button" aria-expanded={isShown} onClick={() => setShown(!isShown)}>
               {isShown ? 'Hide how it came about' : 'How it came about'}
             </button>
+            {answer !== '' && <CopyButton what="the answer" text={() => answer} />}
             {answer !== '' && <Rating runId={runId} />}
           </div>
         )}
@@ -125,19 +130,54 @@ export function RunTurn({ turn: { runId, question, model }, isLast, onRetry }: T
   );
 }
 
-/** The run's current activity, in the words of its events, and a button that stops it. */
-function Working({ run }: { readonly run: LiveRun }) {
+/** A long question scrolls in its own box, so that the answer stays near. */
+function Question({ text }: { readonly text: string }) {
+  const heading = <h2 dir="auto">{text}</h2>;
+  if (text.length <= 400 && text.split('\n').length <= 8) return heading;
   return (
-    <p className="working" role="status">
-      <span className="working-mark" aria-hidden="true" />
-      {run.waitsFor ? 'Waits for your answer' : run.paused ? 'Paused' : (run.now ?? 'Works')}
-    </p>
+    <div className="question-long" role="region" aria-label="Question" tabIndex={0}>
+      {heading}
+    </div>
   );
 }
 
-/** Stops a run. Its events say when it has ended. */
-export const stopRun = (runId: string): Promise<unknown> =>
-  api.post(`/v1/runs/${encodeURIComponent(runId)}/commands`, { command: 'cancel', reason: 'stopped in the console' });
+interface WorkingProps {
+  readonly runId: string;
+  readonly run: LiveRun;
+  /** The run may not be read, so it cannot be stopped either. */
+  readonly isRefused: boolean;
+}
+
+/** The run's current activity, in the words of its events, and the button that ends it. Its events say when it has ended. */
+function Working({ runId, run, isRefused }: WorkingProps) {
+  const [sent, setSent] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const stop = (): void => {
+    setSent(true);
+    setError(null);
+    const command = { command: 'cancel', reason: 'stopped in the console' };
+    api.post(`/v1/runs/${encodeURIComponent(runId)}/commands`, command).catch((failure: unknown) => {
+      setSent(false);
+      setError(failure);
+    });
+  };
+  return (
+    <>
+      <div className="row">
+        <p className="working" role="status">
+          <span className="working-mark" aria-hidden="true" />
+          {run.waitsFor ? 'Waits for your answer' : run.paused ? 'Paused' : (run.now ?? 'Works')}
+        </p>
+        {!isRefused && (
+          <button type="button" className="button danger small" disabled={sent} onClick={stop}>
+            <Icon name="stop" /> {sent ? 'Stopping' : 'Stop'}
+          </button>
+        )}
+      </div>
+      {error !== null && <ErrorNote error={error} />}
+    </>
+  );
+}
 
 function FeedNote({ state, missing }: { readonly state: FeedState; readonly missing: LiveRun['missing'] }) {
   return (

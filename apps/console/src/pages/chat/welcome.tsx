@@ -1,6 +1,5 @@
 import type { ModelObject } from '@conclave/contracts';
-import { useState } from 'react';
-import { Icon } from '../../components/icons.js';
+import { CopyButton } from '../../components/copy-button.js';
 
 /** For clients other than this page: the address, the model names, and one line to try. */
 export function Welcome({ templates }: { readonly templates: readonly ModelObject[] }) {
@@ -29,24 +28,12 @@ export function Welcome({ templates }: { readonly templates: readonly ModelObjec
 }
 
 function CopiedLine({ text }: { readonly text: string }) {
-  const [copied, setCopied] = useState(false);
   return (
     <div className="copied-line">
       <pre tabIndex={0} role="region" aria-label="Command">
         <code>{text}</code>
       </pre>
-      <button
-        type="button"
-        className="button"
-        onClick={() =>
-          void navigator.clipboard.writeText(text).then(
-            () => setCopied(true),
-            () => setCopied(false),
-          )
-        }
-      >
-        <Icon name={copied ? 'check' : 'copy'} /> {copied ? 'Copied' : 'Copy'}
-      </button>
+      <CopyButton what="the command" text={() => text} />
     </div>
   );
 }

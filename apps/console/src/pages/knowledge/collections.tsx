@@ -3,8 +3,10 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { api, request } from '../../api/client.js';
 import { queries } from '../../api/queries.js';
+import { useSession } from '../../api/session.js';
 import { ErrorNote } from '../../components/error-note.js';
 import { bytesText, counted } from '../../components/figures.js';
+import { Icon } from '../../components/icons.js';
 import { Loading } from '../../components/loading.js';
 import { Badge, Empty, Panel, type Tone } from '../../components/page.js';
 
@@ -14,6 +16,7 @@ const again = (...key: string[]): Promise<void> => queries.invalidateQueries({ q
 /** Collections of documents: create, fill, try a query. */
 export function Collections() {
   const [chosen, setChosen] = useState<string | null>(null);
+  const { may_change: mayChange } = useSession();
   const { data, error, refetch } = useQuery({
     queryKey: ['collections'],
     queryFn: ({ signal }) => api.get<CollectionList>('/v1/collections', signal),
@@ -39,13 +42,13 @@ export function Collections() {
             </li>
           ))}
         </ul>
-        <NewCollection onMade={setChosen} />
+        {mayChange && <NewCollection onMade={setChosen} />}
       </Panel>
       {shown ? (
         <Documents key={shown.name} collection={shown} />
       ) : (
         <Empty>
-          <p>Create a collection, and put documents into it.</p>
+          <p>{mayChange ? 'Create a collection, and put documents into it.' : 'There is nothing to show.'}</p>
         </Empty>
       )}
     </div>
@@ -99,19 +102,42 @@ const isOpen = ({ status }: DocumentView): boolean => status !== 'ready' && stat
 /** Milliseconds between two reads of documents in progress. */
 const lookMs = 1_000;
 
+async function allDocuments(name: string, signal: AbortSignal): Promise<readonly DocumentView[]> {
+  const data: DocumentView[] = [];
+  for (let after: string | null = null; ;) {
+    const place: string = after === null ? '' : `&after=${encodeURIComponent(after)}`;
+    const page: DocumentList = await api.get<DocumentList>(`${addressOf(name)}/documents?limit=200${place}`, signal);
+    data.push(...page.data);
+    if (page.nextAfter === null) return data;
+    after = page.nextAfter;
+  }
+}
+
+/** Files that were not added, each with the reason. */
+interface Uploaded {
+  readonly of: number;
+  readonly refused: readonly { readonly name: string; readonly why: string }[];
+}
+
 function Documents({ collection: { name, description } }: { readonly collection: CollectionView }) {
+  const { may_change: mayChange } = useSession();
   const { data, error, refetch } = useQuery({
     queryKey: ['documents', name],
-    queryFn: ({ signal }) => api.get<DocumentList>(`${addressOf(name)}/documents?limit=100`, signal),
-    refetchInterval: ({ state }) => (state.data?.data.some(isOpen) ? lookMs : false),
+    queryFn: ({ signal }) => allDocuments(name, signal),
+    refetchInterval: ({ state }) => (state.data?.some(isOpen) ? lookMs : false),
   });
   const upload = useMutation({
-    mutationFn: async (files: readonly File[]) => {
+    mutationFn: async (files: readonly File[]): Promise<Uploaded> => {
+      const refused: { readonly name: string; readonly why: string }[] = [];
       for (const file of files) {
         const headers = { 'x-document-name': encodeURIComponent(file.name), 'content-type': file.type || 'application/octet-stream' };
-        await request('POST', `${addressOf(name)}/documents`, { body: file, headers });
+        // A file that is refused does not keep back the others.
+        await request('POST', `${addressOf(name)}/documents`, { body: file, headers }).catch((error: unknown) => {
+          refused.push({ name: file.name, why: error instanceof Error ? error.message : String(error) });
+        });
         await again('documents', name);
       }
+      return { of: files.length, refused };
     },
     onSettled: () => again('documents', name),
   });
@@ -125,27 +151,40 @@ function Documents({ collection: { name, description } }: { readonly collection:
       <Panel
         title={name}
         actions={
-          <button
-            type="button"
-            className="button danger"
-            disabled={removeAll.isPending}
-            onClick={() => confirm(`Remove the collection ${name} with all its documents?`) && removeAll.mutate()}
-          >
-            Remove
-          </button>
+          mayChange && (
+            <button
+              type="button"
+              className="button danger"
+              disabled={removeAll.isPending}
+              onClick={() => confirm(`Remove the collection ${name} with all its documents?`) && removeAll.mutate()}
+            >
+              Remove
+            </button>
+          )
         }
       >
         <p className="quiet">{description}</p>
-        <label className="field">
-          <span>Add documents (PDF, DOCX, XLSX, PPTX, HTML, Markdown, CSV, text)</span>
-          <input type="file" multiple disabled={upload.isPending} onChange={({ target }) => upload.mutate([...(target.files ?? [])])} />
-        </label>
-        {upload.isPending && <Loading what="Uploading" />}
-        {[error, upload.error, remove.error, removeAll.error].map(
-          (fault, n) => fault && <ErrorNote key={n} error={fault} onRetry={() => void refetch()} />,
+        {mayChange && (
+          <label className="field">
+            <span>Add documents (PDF, DOCX, XLSX, PPTX, HTML, Markdown, CSV, text)</span>
+            <input
+              type="file"
+              multiple
+              disabled={upload.isPending}
+              onChange={({ target }) => {
+                upload.mutate([...(target.files ?? [])]);
+                // Otherwise the browser would not report the same file when it is chosen again.
+                target.value = '';
+              }}
+            />
+          </label>
         )}
-        {data?.data.length === 0 && <p className="quiet">It contains no documents yet.</p>}
-        {data && data.data.length > 0 && (
+        {upload.isPending && <Loading what={`Uploading ${counted(upload.variables.length, 'document')}`} />}
+        {upload.data && upload.data.refused.length > 0 && <NotAdded {...upload.data} />}
+        {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
+        {[upload.error, remove.error, removeAll.error].map((fault, n) => fault && <ErrorNote key={n} error={fault} />)}
+        {data?.length === 0 && <p className="quiet">It contains no documents yet.</p>}
+        {data && data.length > 0 && (
           <div className="table-box" tabIndex={0} role="region" aria-label={`Documents of ${name}`}>
             <table className="table">
               <thead>
@@ -161,7 +200,7 @@ function Documents({ collection: { name, description } }: { readonly collection:
                 </tr>
               </thead>
               <tbody>
-                {data.data.map((document) => (
+                {data.map((document) => (
                   <tr key={document.id}>
                     <td>{document.name}</td>
                     <td>
@@ -169,14 +208,16 @@ function Documents({ collection: { name, description } }: { readonly collection:
                     </td>
                     <td className="number">{bytesText(document.bytes)}</td>
                     <td>
-                      <button
-                        type="button"
-                        className="button small"
-                        aria-label={`Remove ${document.name}`}
-                        onClick={() => remove.mutate(document.id)}
-                      >
-                        Remove
-                      </button>
+                      {mayChange && (
+                        <button
+                          type="button"
+                          className="button small"
+                          aria-label={`Remove ${document.name}`}
+                          onClick={() => remove.mutate(document.id)}
+                        >
+                          Remove
+                        </button>
+                      )}
                     </td>
                   </tr>
                 ))}
@@ -186,6 +227,26 @@ function Documents({ collection: { name, description } }: { readonly collection:
         )}
       </Panel>
       <TryQuery name={name} />
+    </div>
+  );
+}
+
+function NotAdded({ of, refused }: Uploaded) {
+  return (
+    <div className="note bad" role="alert">
+      <Icon name="warning" />
+      <div className="stack">
+        <p>
+          Not added: {refused.length} of {counted(of, 'document')}.
+        </p>
+        <ul>
+          {refused.map(({ name, why }, n) => (
+            <li key={n}>
+              <strong>{name}</strong>: {why}
+            </li>
+          ))}
+        </ul>
+      </div>
     </div>
   );
 }

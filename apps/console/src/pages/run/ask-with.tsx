@@ -2,7 +2,7 @@ import type { RunAccepted, RunView } from '@conclave/contracts';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { FormEvent } from 'react';
-import { api } from '../../api/client.js';
+import { postOnce } from '../../api/post-once.js';
 import { ErrorNote } from '../../components/error-note.js';
 import { useTemplates } from '../chat/asking.js';
 
@@ -13,8 +13,7 @@ export function AskWith({ record }: { readonly record: RunView }) {
   const names = [...templates.of('chat'), ...templates.of('reasoning')].map(({ id }) => id);
   const other = names.find((name) => name !== record.template.id) ?? record.template.id;
   const ask = useMutation({
-    mutationFn: (template: string) =>
-      api.post<RunAccepted>(`/v1/runs/${encodeURIComponent(record.id)}/reruns`, { template }, { 'idempotency-key': crypto.randomUUID() }),
+    mutationFn: (template: string) => postOnce<RunAccepted>(`/v1/runs/${encodeURIComponent(record.id)}/reruns`, { template }),
     onSuccess: ({ id }) => navigate({ to: '/console/compare', search: { left: record.id, right: id } as never }),
   });
   const submit = (event: FormEvent<HTMLFormElement>): void => {

@@ -36,7 +36,7 @@ export function eventText(entry: StreamEntry): string {
     case 'chunk':
       return `${entry.text.length} characters of the answer arrive.`;
     case 'superseded':
-      return `Attempt ${entry.attempt} of ${localName(entry.taskId)} takes the place of the one before.`;
+      return `Another attempt of ${localName(entry.taskId)} takes the place of the one before.`;
     case 'command.accepted':
       return `The command "${entry.name}" is accepted.`;
     case 'command.applied':

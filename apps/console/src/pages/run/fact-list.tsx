@@ -27,7 +27,7 @@ export function FactList({ runId, ended }: { readonly runId: string; readonly en
       {error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : !data ? <Loading what="Reading the log" /> : null}
       {data && (
         <>
-          <ol className="run-fact-lines" aria-label="Facts">
+          <ol className="run-fact-lines" aria-label="Facts" tabIndex={0}>
             {facts.slice(0, lines).map(({ step, at, kind, sentence }, n) => (
               <li key={n} data-fact={kind}>
                 <span className="quiet figure">

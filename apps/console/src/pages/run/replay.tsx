@@ -1,19 +1,20 @@
 import type { RunView, StreamEntry } from '@conclave/contracts';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
+import { loadPart } from '../../api/load-part.js';
 import { costText, countText, durationText, Moment } from '../../components/figures.js';
 import { Icon } from '../../components/icons.js';
 import { Loading } from '../../components/loading.js';
 import { Badge, Panel } from '../../components/page.js';
-import { withoutSourceList } from '../../run/markdown-blocks.js';
+import { shownAnswer } from '../../run/markdown-blocks.js';
 import { Gaps, RoundLanes, tasksFor } from '../../run/round-lanes.js';
 import { type LiveRun, RunFold } from '../../run/run-fold.js';
 import { eventText, isDetail } from './event-words.js';
 import type { ShownRun } from './shown-run.js';
 import { spentBy } from './spent.js';
 
-const PlanGraph = lazy(() => import('../../run/plan-graph.js'));
-const Markdown = lazy(() => import('../../run/markdown.js'));
+const PlanGraph = lazy(() => loadPart(() => import('../../run/plan-graph.js')));
+const Markdown = lazy(() => loadPart(() => import('../../run/markdown.js')));
 
 /** Milliseconds between two events during playback, and before a position is written to the address. */
 const playEveryMs = 500;
@@ -196,7 +197,7 @@ function AnswerThen({ run, entries, place }: { readonly run: LiveRun; readonly e
         <p className="quiet">Nothing was written yet.</p>
       ) : (
         <Suspense fallback={<p className="answer-plain">{run.answer}</p>}>
-          <Markdown text={withoutSourceList(run.answer)} />
+          <Markdown text={shownAnswer(run.answer, run.end?.reason ?? null)} />
         </Suspense>
       )}
     </section>

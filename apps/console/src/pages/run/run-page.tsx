@@ -1,14 +1,17 @@
 import type { RunView } from '@conclave/contracts';
 import { Link, useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
+import { loadPart } from '../../api/load-part.js';
 import { ErrorNote } from '../../components/error-note.js';
 import { durationText, Moment } from '../../components/figures.js';
+import { useSession } from '../../api/session.js';
 import { Loading } from '../../components/loading.js';
 import { Badge, Page, Panel } from '../../components/page.js';
 import { CacheNote } from '../../run/cache-note.js';
 import { CostTable } from '../../run/cost-table.js';
 import { Interventions, WaitingQuestion } from '../../run/interventions.js';
-import { withoutSourceList } from '../../run/markdown-blocks.js';
+import { FailureNote } from '../../run/failure-note.js';
+import { shownAnswer } from '../../run/markdown-blocks.js';
 import { outcomeOf } from '../../run/outcome-words.js';
 import { Sources } from '../../run/sources.js';
 import { StepTimeline } from '../../run/step-timeline.js';
@@ -19,7 +22,7 @@ import { Replay } from './replay.js';
 import { type ShownRun, useShownRun } from './shown-run.js';
 import { Waterfall } from './waterfall.js';
 
-const Markdown = lazy(() => import('../../run/markdown.js'));
+const Markdown = lazy(() => loadPart(() => import('../../run/markdown.js')));
 
 /** Everything about one run. */
 export default function RunPage() {
@@ -32,6 +35,7 @@ function OneRun({ runId }: { readonly runId: string }) {
   const shown = useShownRun(runId);
   const { run, record, records, state, error } = shown;
   const [opened, setOpened] = useState<string | null>(null);
+  const { may_change: mayChange } = useSession();
   if (state === 'refused')
     return (
       <Page title="Run">
@@ -49,15 +53,21 @@ function OneRun({ runId }: { readonly runId: string }) {
       title="Run"
       lead={<RunLine record={record} />}
       actions={
-        <Link to="/console/chat/$runId" params={{ runId } as never} className="button">
-          Open in the chat
-        </Link>
+        mayChange && (
+          <Link to="/console/chat/$runId" params={{ runId } as never} className="button">
+            Open in the chat
+          </Link>
+        )
       }
     >
       <p className="run-question">{record.question}</p>
       <WhyStopped runId={runId} run={run} record={record} />
-      <WaitingQuestion runId={runId} run={run} />
-      <Interventions runId={runId} run={run} record={record} />
+      {mayChange && (
+        <>
+          <WaitingQuestion runId={runId} run={run} />
+          <Interventions runId={runId} run={run} record={record} />
+        </>
+      )}
       <div className="run-top">
         <Answer shown={shown} record={record} onTask={setOpened} />
         <div className="stack">
@@ -122,7 +132,7 @@ function Answer({ shown: { run }, record, onTask }: AnswerProps) {
       ) : (
         <Suspense fallback={<p className="answer-plain">{answer}</p>}>
           <Markdown
-            text={withoutSourceList(answer)}
+            text={shownAnswer(answer, record.reason)}
             cited={sources.flatMap(({ n }) => n ?? [])}
             marksUncited={record.terminal}
             onCitation={setSource}
@@ -135,7 +145,7 @@ function Answer({ shown: { run }, record, onTask }: AnswerProps) {
         </p>
       )}
       {record.cutShort && <p className="quiet">The answer was cut short.</p>}
-      {record.failure && <ErrorNote error={new Error(record.failure.message)} />}
+      <FailureNote failure={record.failure} reason={record.reason} />
       <Sources
         run={run}
         record={record}

@@ -1,9 +1,10 @@
 import type { KeyCreated, KeyList, KeyView } from '@conclave/contracts';
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { api } from '../../api/client.js';
 import { queries } from '../../api/queries.js';
 import { useSession } from '../../api/session.js';
+import { CopyButton } from '../../components/copy-button.js';
 import { ErrorNote } from '../../components/error-note.js';
 import { Moment } from '../../components/figures.js';
 import { Loading } from '../../components/loading.js';
@@ -11,6 +12,8 @@ import { Badge, Panel, type Tone } from '../../components/page.js';
 
 const changed = (): Promise<void> => queries.invalidateQueries({ queryKey: ['keys'] });
 const tones: Readonly<Record<KeyView['state'], Tone>> = { active: 'good', expired: 'warn', revoked: 'bad' };
+/** Seconds for which the former value of a rotated key still works. */
+const graceS = 3_600;
 const limits = ['requests_per_minute', 'concurrent_runs', 'tokens_per_day', 'cost_per_month'] as const;
 
 /** Label of a field such as `cost_per_month`: `Cost per month`. */
@@ -31,23 +34,13 @@ async function allKeys(signal: AbortSignal): Promise<KeyList> {
 
 /** Issued API keys with their budgets. The value of a key is shown once. */
 export function Keys() {
-  const [made, setMade] = useState<KeyCreated | null>(null);
+  const [made, setMade] = useState<NewValue | null>(null);
   const { data, error, refetch } = useQuery({ queryKey: ['keys'], queryFn: ({ signal }) => allKeys(signal) });
   return (
     <>
       <Panel title="Issue a key">
-        <NewKey onMade={setMade} />
-        {made && (
-          <div className="note" role="status">
-            <div className="stack">
-              <p>The value of {made.name}, shown only once. Copy it now:</p>
-              <code className="settings-models">{made.key}</code>
-            </div>
-            <button type="button" className="button" onClick={() => setMade(null)}>
-              Done
-            </button>
-          </div>
-        )}
+        <NewKey onMade={(key) => setMade({ key, isRotated: false })} />
+        {made && <Made key={made.key.key} made={made} onDone={() => setMade(null)} />}
       </Panel>
       <Panel title="Keys">
         <p className="quiet">Keys of conclave.yaml are not listed here.</p>
@@ -56,11 +49,38 @@ export function Keys() {
         {data?.data.length === 0 && <p>No key was issued yet.</p>}
         <ul className="stack settings-list">
           {data?.data.map((one) => (
-            <Key key={one.id} view={one} onRotated={setMade} />
+            <Key key={one.id} view={one} onRotated={(key) => setMade({ key, isRotated: true })} />
           ))}
         </ul>
       </Panel>
     </>
+  );
+}
+
+interface NewValue {
+  readonly key: KeyCreated;
+  readonly isRotated: boolean;
+}
+
+/** The new value of a key. It takes the focus, because the button that made it may be far below. */
+function Made({ made, onDone }: { readonly made: NewValue; readonly onDone: () => void }) {
+  const { name, key } = made.key;
+  const note = useRef<HTMLDivElement>(null);
+  useEffect(() => note.current?.focus(), []);
+  return (
+    <div className="note" role="status" tabIndex={-1} ref={note}>
+      <div className="stack">
+        <p>The value of {name}, shown only once. Copy it now:</p>
+        <code className="settings-models">{key}</code>
+        {made.isRotated && (
+          <p className="quiet">The former value still works for an hour. To end it at once, revoke the key and issue another.</p>
+        )}
+      </div>
+      <CopyButton what={`the value of ${name}`} text={() => key} />
+      <button type="button" className="button" onClick={onDone}>
+        Done
+      </button>
+    </div>
   );
 }
 
@@ -69,10 +89,10 @@ function NewKey({ onMade }: { readonly onMade: (key: KeyCreated) => void }) {
   const [name, setName] = useState('');
   const [tenant, setTenant] = useState(session.tenant);
   const [role, setRole] = useState('user');
-  const [budget, setBudget] = useState<Readonly<Record<string, number>>>({});
+  const [budget, setBudget] = useState<Readonly<Record<string, string>>>({});
   const make = useMutation({
     mutationFn: () => {
-      const set = Object.fromEntries(limits.flatMap((limit) => (budget[limit] ? [[limit, budget[limit]]] : [])));
+      const set = Object.fromEntries(limits.flatMap((limit) => (budget[limit] ? [[limit, Number(budget[limit])]] : [])));
       return api.post<KeyCreated>('/v1/admin/keys', { name, tenant, role, ...(Object.keys(set).length > 0 ? { limits: set } : {}) });
     },
     onSuccess: (key) => {
@@ -108,11 +128,10 @@ function NewKey({ onMade }: { readonly onMade: (key: KeyCreated) => void }) {
           <span>{named(limit)}</span>
           <input
             type="number"
-            min={0}
-            step="any"
+            {...(limit === 'cost_per_month' ? { min: 0, step: 'any' } : { min: 1, step: 1 })}
             placeholder="no limit"
             value={budget[limit] ?? ''}
-            onChange={({ target }) => setBudget({ ...budget, [limit]: Number(target.value) })}
+            onChange={({ target }) => setBudget({ ...budget, [limit]: target.value })}
           />
         </label>
       ))}
@@ -130,7 +149,7 @@ function Key({ view, onRotated }: { readonly view: KeyView; readonly onRotated: 
   const { id, name, hint, tenant, role, state, expires_at: expires, limits: set } = view;
   const revoke = useMutation({ mutationFn: () => api.delete(`/v1/admin/keys/${id}`), onSuccess: changed });
   const rotate = useMutation({
-    mutationFn: () => api.post<KeyCreated>(`/v1/admin/keys/${id}/rotate`, { grace_s: 3_600 }),
+    mutationFn: () => api.post<KeyCreated>(`/v1/admin/keys/${id}/rotate`, { grace_s: graceS }),
     onSuccess: (key) => {
       onRotated(key);
       return changed();

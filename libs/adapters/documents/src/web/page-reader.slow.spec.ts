@@ -27,7 +27,7 @@ describePageReader('The reader of web pages', {
       response.setHeader('content-type', 'text/html; charset=utf-8');
       response.end(`<html><head><title>${page.title}</title></head><body><nav>Home | About</nav><main>${body}</main></body></html>`);
     });
-    const reader = openPageReader({ allowHosts: [`127.0.0.1:${server.port}`], reading: { threads: 1 } });
+    const reader = openPageReader({ allowHosts: [`127.0.0.1:${server.port}`], reading: { processes: 1 } });
     const dispose = async (): Promise<void> => (await reader.close(), server.close());
     return { reader, urlOf: (path) => `http://127.0.0.1:${server.port}${path}`, dispose };
   },
@@ -56,7 +56,7 @@ afterEach(() => {
   asked = [];
 });
 const open = (options: PageReaderOptions = {}): PageReader => {
-  const opened = openPageReader({ allowHosts: ['127.0.0.1'], reading: { threads: 1 }, ...options });
+  const opened = openPageReader({ allowHosts: ['127.0.0.1'], reading: { processes: 1 }, ...options });
   more.push(opened);
   return opened;
 };

@@ -1,7 +1,7 @@
 import { Failure } from '@conclave/contracts';
 import { firstCharacters, noticesAbout, visibleText, type Page, type PageReader, type PageRequest } from '@conclave/ports';
 import { mediaTypeOf } from '../media-types.js';
-import { ReadingThreads, type ReadingThreadsOptions } from '../reading-threads.js';
+import { ReadingProcesses, type ReadingProcessesOptions } from '../reading-processes.js';
 import { AllowedHosts } from './addresses.js';
 import type { Resolve } from './checked-lookup.js';
 import { fetched, type Fetched } from './fetched.js';
@@ -18,12 +18,12 @@ export interface PageReaderOptions {
   readonly maxPages?: number;
   /** How names become addresses; the system's way by default. */
   readonly resolve?: Resolve;
-  readonly reading?: ReadingThreadsOptions;
+  readonly reading?: ReadingProcessesOptions;
 }
 
 /**
  * Reads pages of the public web over HTTP. Every address to which a name resolves is checked when the socket is opened, and again for each
- * redirect; private ones are refused unless `allowHosts` lists their host. Opens no connection and starts no thread by itself.
+ * redirect; private ones are refused unless `allowHosts` lists their host. Opens no connection and starts no process by itself.
  */
 export function openPageReader({
   allowHosts = [],
@@ -35,7 +35,7 @@ export function openPageReader({
   reading = {},
 }: PageReaderOptions = {}): PageReader {
   const allowedHosts = new AllowedHosts(allowHosts);
-  const threads = new ReadingThreads({ timeoutMs: 8_000, ...reading });
+  const processes = new ReadingProcesses({ timeoutMs: 8_000, ...reading });
   const closing = new AbortController();
 
   async function download(url: string, signal: AbortSignal): Promise<Fetched> {
@@ -63,7 +63,7 @@ export function openPageReader({
       if (!type) throw new Failure('PAGE_UNREADABLE', `Pages of its media type${named(page.type)} are not read.`);
       if (page.bytes.length === 0) throw new Failure('PAGE_UNREADABLE', 'It is empty.');
       const fetchedAt = Date.now();
-      const read = await threads.readSomehow(
+      const read = await processes.readSomehow(
         {
           kind: type.kind,
           bytes: page.bytes,
@@ -92,7 +92,7 @@ export function openPageReader({
     },
     async close() {
       closing.abort();
-      await threads.close();
+      await processes.close();
     },
   };
 }

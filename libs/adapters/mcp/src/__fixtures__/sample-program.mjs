@@ -1,7 +1,7 @@
 // An MCP server over standard input and output, built with the SDK: the tools of the port's contract suite, and some for program behaviour.
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { CallToolRequestSchema, EmptyResultSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 
 const text = (value, rest = {}) => ({ content: [{ type: 'text', text: value }], ...rest });
 const object = (properties = {}, required = []) => ({ type: 'object', properties, required });
@@ -55,6 +55,18 @@ const more = {
   },
   // `die` kills the program on every call.
   die: { inputSchema: object(), run: () => process.kill(process.pid, 'SIGKILL') },
+  // Asks its client for something, and fails without it.
+  ask: {
+    inputSchema: object({ for: { type: 'string' } }),
+    run: ({ for: method }) => server.request({ method, params: {} }, EmptyResultSchema),
+  },
+  'ask-and-tell': {
+    inputSchema: object(),
+    run: () =>
+      server
+        .request({ method: 'elicitation/create', params: {} }, EmptyResultSchema)
+        .catch(() => text('Not confirmed.', { isError: true })),
+  },
   raise: { inputSchema: object(), run: () => Promise.reject(new Error('disk\nfull')) },
 };
 if (process.argv.includes('more')) Object.assign(tools, more);

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from '@conclave/ports';
 import { Failure } from '@conclave/contracts';
@@ -132,6 +132,7 @@ export class Database {
       if (!inMemory) {
         makeFolder(home, 0o700);
         lock = FolderLock.take(join(home, 'conclave.lock'), home, new Date(now()));
+        makePrivate(join(home, 'conclave.db'));
       }
       sql = new Sql(inMemory ? ':memory:' : join(home, 'conclave.db'), busyTimeoutMs, options.counter);
       sql.all('PRAGMA journal_mode = WAL');
@@ -275,11 +276,20 @@ function openingFailure(error: unknown, home: string): unknown {
   );
 }
 
+/**
+ * Creates a missing file that only this user can read: it will hold questions and answers, in a folder that may have existed before and be open
+ * to others. SQLite itself would let everyone read it, and gives its other files the mode of this one.
+ */
+function makePrivate(file: string): void {
+  if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600));
+}
+
 /** Writes a consistent copy beside the original; returns its path. */
 function backUp(sql: Sql, home: string, oldVersion: number, now: number): string {
   const stamp = new Date(now).toISOString().replace(/[:.]/g, '-');
   let path = join(home, `conclave.v${oldVersion}.${stamp}.bak.db`);
   for (let n = 2; existsSync(path); n += 1) path = join(home, `conclave.v${oldVersion}.${stamp}.${n}.bak.db`);
+  makePrivate(path);
   sql.run('VACUUM INTO ?', path);
   return path;
 }

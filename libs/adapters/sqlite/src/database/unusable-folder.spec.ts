@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { newFolder, removeFolder } from '../__fixtures__/folder.js';
@@ -84,4 +84,18 @@ describe('a missing data folder', () => {
     await openAndClose(join(root, 'link', 'a', 'b'));
     expect(existsSync(join(root, 'real', 'a', 'b', 'conclave.db'))).toBe(true);
   });
+});
+
+it('the files in a data folder that others may list are readable only by this user', async () => {
+  chmodSync(root, 0o755);
+  const database = Database.open({ home: root, durability: 'process', now: Date.now });
+  const modes = readdirSync(root)
+    .filter((name) => name.startsWith('conclave.db'))
+    .map((name) => [name, statSync(join(root, name)).mode & 0o077]);
+  await database.close();
+  expect(modes).toEqual([
+    ['conclave.db', 0],
+    ['conclave.db-shm', 0],
+    ['conclave.db-wal', 0],
+  ]);
 });

@@ -9,7 +9,7 @@ import { isSqliteError } from '../database/store-failure.js';
 import { parseDocument } from './document.js';
 
 /** Raise it with every change of the tables or of document parsing: an older index is rebuilt. */
-const indexVersion = 5;
+const indexVersion = 6;
 /** Longest time of a transaction, in milliseconds, apart from the step that it ends with. */
 const sliceMs = 10;
 /** Passages that one step removes. */

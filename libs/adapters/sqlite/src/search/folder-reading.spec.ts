@@ -82,6 +82,17 @@ describe('the documents of a searched folder', () => {
     expect(await at.ask('gammatext')).toEqual([{ title: 'some long name', url: null, snippet: 'gammatext here' }]);
   });
 
+  it('takes as title what a reader sees of the first heading that has words', async () => {
+    at.put(
+      'a.md',
+      '# ![](logo.svg)\n\n## <a name="about"></a> About `zod` and [the **API**](https://example.org/api) of Map<string> [![Badge][image]][ci]\n\nalphatext here',
+    );
+    at.put('b.md', '# [![Build](https://example.org/badge.svg)](https://example.org/ci)\n\nbetatext here');
+    await at.open();
+    expect(await at.titles('alphatext')).toEqual(['About zod and the API of Map<string>']);
+    expect(await at.titles('betatext')).toEqual(['Build']);
+  });
+
   it('shows neighbouring paragraphs of a section together, and a long one in parts of bounded length', async () => {
     at.put(
       'a.md',

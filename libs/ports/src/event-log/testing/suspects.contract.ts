@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from '@jest/globals';
 import type { EventLog } from '../event-log.js';
+import { suspectBlamedMs } from '../suspect-turns.js';
 import type { LogPromise, Stage } from './event-log-world.js';
 import { inputTopic, outputTopic, sampleInput, sampleName, sampleOutput } from './sample-events.js';
 
@@ -97,6 +98,26 @@ export const suspectPromises: readonly LogPromise[] = [
       const dead = await stage.dead(log);
       expect(dead.length).toBeLessThanOrEqual(1);
       expect((await answered(stage, log)).length).toBe(innocents.length * groups.length - dead.length);
+    },
+  },
+  {
+    sentence: 'dead-letters nothing after a third death at which all handlers only waited',
+    async test(stage) {
+      await stage.log.publish(innocents.map((name) => sampleInput(name)));
+      let log: EventLog = stage.log;
+      for (let death = 1; death <= 3; death += 1) {
+        const member = `victim ${death}`;
+        await stage.consume(async () => (await stage.gate().passed, []), { log, member });
+        const begun = () => stage.seen.deliveries.filter((seen) => seen.member === member).length;
+        await stage.until('all have begun', () => begun() === innocents.length, stage.patienceMs * 2);
+        if (death === 3) await delay(suspectBlamedMs * 4);
+        await stage.world.crash(log);
+        log = await stage.world.another();
+      }
+      await stage.consume(async (_delivery, name) => [sampleOutput(name)], { log, member: 'survivor' });
+      await stage.until('all is finished', async () => (await stage.lag(log)) === 0, stage.patienceMs * 2);
+      expect(await buried(stage, log)).toEqual([]);
+      expect((await answered(stage, log)).sort()).toEqual(innocents);
     },
   },
 ];

@@ -1,4 +1,4 @@
-import { Failure, type Event, type TaskDispatched } from '@conclave/contracts';
+import { Failure, noteOf, type Event, type TaskDispatched } from '@conclave/contracts';
 import type { SearchHit, Search } from '@conclave/ports';
 import type { CallEnd, Calls, JournalledToolCall, Performed, ShownIn } from '@conclave/calls';
 import type { TenantCache } from '../tenant-cache.js';
@@ -64,7 +64,7 @@ export class JournalledTools implements Calls {
       (content) => ({ kind: 'reply', reply: { content }, attempt: 1, replayed: false, usage: {}, record }) as unknown as CallEnd,
       (error: unknown) => {
         if (!(error instanceof Failure)) throw error;
-        const failure = { code: error.code, message: error.message, retriable: error.retriable };
+        const failure = noteOf(error);
         const kind = error.code === 'CALL_CANCELLED' ? 'cancelled' : 'failed';
         return { kind, failure, attempt: 1, usage: {}, record } as unknown as CallEnd;
       },

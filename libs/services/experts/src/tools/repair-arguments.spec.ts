@@ -153,3 +153,27 @@ describe('an argument that the tool does not know', () => {
     expect(repairArguments(args, of, readOnly)).toEqual({ args, repairs: [] });
   });
 });
+
+describe('a missing argument under another name', () => {
+  const needs = (...required: string[]) => ({ type: 'object', properties: { email: {}, repo_path: {}, limit: {} }, required });
+  it.each([
+    [{ mail: 'a@b' }, ['email'], { email: 'a@b' }],
+    [{ email_address: 'a@b' }, ['email'], { email: 'a@b' }],
+    [{ repo: '/r', limit: 3 }, ['repo_path'], { repo_path: '/r', limit: 3 }],
+  ])('is recognised for a tool that changes nothing: %j', (args, required, meant) => {
+    const { args: taken, repairs } = repairArguments(args, needs(...required), true);
+    expect(taken).toEqual(meant);
+    expect(repairs).toEqual([expect.stringMatching(/^`\w+` is read as `\w+`\.$/)]);
+    expect(repairArguments(args, needs(...required))).toEqual({ args, repairs: [] });
+  });
+
+  it.each([
+    [{ address: 'a@b' }, ['email']],
+    [{ mail: 'a@b', repo: '/r' }, ['email', 'repo_path']],
+    [{ mail: 'a@b', from: 'c@d' }, ['email']],
+    [{ em: 'a@b' }, ['email']],
+    [{ mail: 'a@b', email: 'c@d' }, ['email']],
+  ])('is not guessed: %j', (args, required) => {
+    expect(repairArguments(args, needs(...required), true).args).toEqual(args);
+  });
+});

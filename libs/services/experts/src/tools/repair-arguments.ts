@@ -15,14 +15,16 @@ const mostSentences = 8;
 /**
  * Repairs arguments of a tool if its JSON Schema leaves no doubt: another spelling of an argument's name, a number or object
  * written as text, one value instead of a list, `null` for an omitted argument. Valid and ambiguous values stay unchanged for the
- * schema check. `readOnly`: the tool changes nothing, so that an argument that it does not know may be left out. Pure.
+ * schema check. `readOnly`: the tool changes nothing, so that an argument that it does not know may be left out, or is the one that is
+ * missing if their names are alike. Pure.
  */
 export function repairArguments(args: Values, schema: Schema, readOnly = false): RepairedArguments {
   const repairs: string[] = [];
   const properties = propertiesOf(schema);
   const unwrapped = unwrap(args, properties, repairs);
-  const named = withDeclaredNames(unwrapped, properties, repairs);
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);
+  const spelled = withDeclaredNames(unwrapped, properties, repairs);
+  const named = readOnly ? withMissingName(spelled, properties, required, repairs) : spelled;
   const left = { steps: 5_000 };
   const entries = Object.entries(named).flatMap(([name, value]): (readonly [string, unknown])[] => {
     const property = ownOf(properties, name);
@@ -69,6 +71,23 @@ function withDeclaredNames(args: Values, properties: Values, repairs: string[]):
   );
   for (const [name, match] of meant) repairs.push(`${shown(name)} is read as ${shown(match)}.`);
   return Object.fromEntries(Object.entries(args).map(([name, value]) => [meant.get(name) ?? name, value]));
+}
+
+/** Shortest part of a name by which another name is recognised. */
+const shortestPart = 3;
+
+/**
+ * Renames the only unknown argument to the only required one that is missing, if one name contains the other, such as `mail` and `email`,
+ * or `repo` and `repo_path`. Only for tools that change nothing: the value may be meant otherwise, and then the tool says so.
+ */
+function withMissingName(args: Values, properties: Values, required: ReadonlySet<unknown>, repairs: string[]): Values {
+  const [unknown, ...others] = Object.keys(args).filter((name) => ownOf(properties, name) === undefined);
+  const [missing, ...more] = Object.keys(properties).filter((name) => required.has(name) && !Object.hasOwn(args, name));
+  if (unknown === undefined || missing === undefined || others.length + more.length > 0) return args;
+  const [short, long] = [folded(unknown), folded(missing)].sort((a, b) => a.length - b.length) as [string, string];
+  if (short.length < shortestPart || !long.includes(short)) return args;
+  repairs.push(`${shown(unknown)} is read as ${shown(missing)}.`);
+  return Object.fromEntries(Object.entries(args).map(([name, value]) => [name === unknown ? missing : name, value]));
 }
 
 /** Whether the tool would refuse an argument that its schema does not list. */

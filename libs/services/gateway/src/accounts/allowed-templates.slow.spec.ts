@@ -131,4 +131,15 @@ describe('a key that is restricted to some ids', () => {
       expect((await fork(by, {})).status).toBe(202);
     }
   });
+
+  it('can direct only runs of those templates, and stop every run of its tenant', async () => {
+    const started = await world.post('/v1/runs', { model: 'conclave', input: 'Who founded the mill?' }, await keyFor(null));
+    const { id } = RunAccepted.parse(await started.json());
+    const send = (init: object, body: object) => world.post(`/v1/runs/${id}/commands`, body, init);
+    const other = await keyFor(['other', 'm@fake']);
+    const directing = { command: 'add_context', text: 'The mill burned down.' };
+    expect(await refusal(await send(other, directing))).toEqual(notFound('other', 'm@fake'));
+    for (const name of ['conclave', 'gpt-4o']) expect((await send(await keyFor([name]), directing)).status).toBe(202);
+    expect((await send(other, { command: 'cancel' })).status).toBe(202);
+  });
 });

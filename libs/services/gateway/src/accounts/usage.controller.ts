@@ -32,7 +32,7 @@ export class UsageController {
   async usage(@Req() request: Request, @Query() query: Query): Promise<UsageReport> {
     const { caller, role } = await this.callers.reader(request);
     const tenant = textIn(query, 'tenant') ?? caller.tenant;
-    if (tenant !== caller.tenant && !(role === 'admin' && caller.tenant === operators)) throw new Failure('ADMIN_KEY_NEEDED');
+    if (tenant !== caller.tenant && !(role === 'admin' && caller.tenant === operators)) throw new Failure('OPERATOR_KEY_NEEDED');
     const { from, to } = periodIn(query, dayOf(await this.state.now()));
     const items = await this.state.usage.items({ tenant, from, to });
     const isOwn = ({ actor }: UsageItem): boolean => tenant === caller.tenant && actor === caller.actor;

@@ -125,7 +125,7 @@ describe('GET /v1/usage', () => {
   it('shows another tenant only to admins of the tenant default', async () => {
     expect((await get('sk-root', '?tenant=a&group_by=day')).data).toMatchObject([{ day: today, prompt: 155 }]);
     for (const key of ['sk-a', 'sk-a-auditor', 'sk-a-admin', 'sk-b-admin'])
-      expect((await get(key, `?tenant=${key.startsWith('sk-a') ? 'b' : 'a'}`)).error?.code).toBe('ADMIN_KEY_NEEDED');
+      expect((await get(key, `?tenant=${key.startsWith('sk-a') ? 'b' : 'a'}`)).error?.code).toBe('OPERATOR_KEY_NEEDED');
   });
 
   it('returns only the requested days and refuses invalid ones', async () => {

@@ -10,7 +10,7 @@ import { Acceptance, type AcceptedRun } from '../runs/acceptance.js';
 import { checkedRequest, repeatOf } from '../runs/checked-request.js';
 import { Skills } from '../skills/skills.js';
 import type { AnswerShape } from './answer-shape.js';
-import { readChatRequest } from './chat-request.js';
+import { beginsAnswer, parseChatRequest, readChatRequest, refuseBegunAnswer } from './chat-request.js';
 import { ChatRuns } from './chat-runs.js';
 import { ClientTools } from './client-tools.js';
 import { DirectCalls } from './direct-calls.js';
@@ -19,6 +19,7 @@ import { asAnswer } from './forced-tool.js';
 import { PendingQuestions } from './pending-questions.js';
 import { withinReach } from './question-size.js';
 import { ToolResults } from './tool-results.js';
+import { hasToolsInText, stepModels } from './tools-in-text.js';
 import { readUtility, smallModel, utilityBody } from './utility-requests.js';
 
 /** The fields that decide what answers; the rest of the body is read by its handler. */
@@ -70,7 +71,9 @@ export class AskedQuestions {
           param: 'model',
         });
       const { template } = resolved;
-      const whole = readChatRequest(body, request.headers, this.limits.maxMessages);
+      const parsed = parseChatRequest(body);
+      refuseBegunAnswer(parsed.messages);
+      const whole = readChatRequest(parsed, request.headers, this.limits.maxMessages);
       const asked = await this.skills.applied(withinReach(whole, template));
       const detail = await this.callers.detailOf(request, whole.options.detail);
       const checked = checkedRequest(request, asked, template, caller, 'runs', { raw, detail });
@@ -95,16 +98,24 @@ export class AskedQuestions {
     if (toolModel !== null) return direct(toolModel);
     const question = asAnswer(sent);
     try {
-      await this.byRun(request, response, question, template);
+      const parsed = parseChatRequest(question.body);
+      // What a run writes is no continuation: only a model can go on in the middle of a sentence, and its server decides how.
+      if (hasToolsInText(parsed) || beginsAnswer(parsed.messages)) return await direct(stepModels(template));
+      await this.byRun(request, response, question, parsed, template);
     } catch (error) {
       throw question === sent ? error : renamed(error, question.shape);
     }
   }
 
-  private async byRun(request: Request, response: Response, sent: AskedQuestion, template: Template): Promise<void> {
+  private async byRun(
+    request: Request,
+    response: Response,
+    sent: AskedQuestion,
+    parsed: ChatCompletionRequest,
+    template: Template,
+  ): Promise<void> {
     const { caller, body, raw, shape } = sent;
-    const { maxMessages } = this.limits;
-    const whole = readChatRequest(body, request.headers, maxMessages);
+    const whole = readChatRequest(parsed, request.headers, this.limits.maxMessages);
     const question = withinReach(whole, template);
     const utility = readUtility(question, request.headers);
     if (utility) {

@@ -1,6 +1,17 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { addUsage, CallRecorded, type Caller, callStep, type Failure, makeEvent, noUsage, type Template, Usage } from '@conclave/contracts';
+import {
+  addUsage,
+  CallRecorded,
+  type Caller,
+  callStep,
+  type Failure,
+  makeEvent,
+  noteOf,
+  noUsage,
+  type Template,
+  Usage,
+} from '@conclave/contracts';
 import { EVENT_LOG, type EventLog, type JsonObject, type ModelReply, paidCallOf, STATE, type StateStore } from '@conclave/ports';
 import type { Response } from 'express';
 import { needOfCall } from '../accounts/needs.js';
@@ -120,7 +131,7 @@ export class CallRecords {
         requestHash: createHash('sha256').update(JSON.stringify(request)).digest('hex'),
         request: keep ? request : null,
         reply: keep && reply ? { content: reply.content, reasoning: reply.reasoning } : null,
-        failure: failure ? { code: failure.code, message: failure.message, retriable: failure.retriable } : null,
+        failure: failure ? noteOf(failure) : null,
         usage,
         caller,
         startedAt,

@@ -163,13 +163,13 @@ describe('a client that disconnects', () => {
 
 describe('a gateway that shuts down', () => {
   it('ends its streams with an error in the stream, cancels nothing, and keeps its clients registered: their runs are parked', async () => {
-    world = await World.open();
+    world = await World.open({ limits: { shutdownGraceMs: 20_000 } });
     const client = new SseClient(await world.chat());
     await until('the role', () => client.chunks.length > 0);
     const began = performance.now();
     await world.app.close();
     await client.all();
-    expect(performance.now() - began).toBeLessThan(1_500);
+    expect(performance.now() - began).toBeLessThan(5_000);
     expect(client.error).toBeNull();
     expect(client.failure?.code).toBe('SHUTTING_DOWN');
     expect(world.stores.flagged.size).toBe(0);
@@ -209,7 +209,7 @@ describe('a gateway that shuts down', () => {
     world.write(...Array.from({ length: 400 }, () => ({ kind: 'replanning', iteration: 1, max: 3, gap: 'x'.repeat(60_000) }) as const));
     const began = performance.now();
     await world.app.close();
-    expect(performance.now() - began).toBeLessThan(2_000);
+    expect(performance.now() - began).toBeLessThan(5_000);
     expect(world.stores.flagged.size).toBe(0);
     client.leave();
   });

@@ -129,6 +129,21 @@ describe('an overloaded gateway', () => {
   });
 });
 
+describe('a run that a busy model server ended', () => {
+  it.each([
+    [12_300, '13'],
+    [600_000, '60'],
+    [undefined, '5'],
+  ])('says how long to wait, if that is known: %j ms', async (retryAfterMs, seconds) => {
+    const answered = world.chat({ stream: false });
+    await until('the run', () => world.runs().length === 1);
+    const failure = { code: 'PROVIDER_RATE_LIMITED', message: 'It is busy.', retriable: true, retryAfterMs };
+    world.stores.write(world.run(), [completed({ outcome: 'failed', answer: null, failure })]);
+    const { status, headers } = await answered;
+    expect([status, headers.get('retry-after')]).toEqual([429, seconds]);
+  });
+});
+
 describe('an outage', () => {
   it('of the store returns a 503 before anything is accepted', async () => {
     world.stores.red = 'does not answer.';

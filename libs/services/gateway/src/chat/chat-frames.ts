@@ -169,9 +169,10 @@ export const factsOfCalls = (runId: string, usage: Usage): AnswerFacts => ({
 /** The failure that says why a run has no answer. */
 export function failureOf(end: RunCompletedEntry): Failure {
   if (end.outcome === 'cancelled') return new Failure('RUN_CANCELLED', end.reason);
-  const code = end.failure?.code;
-  if (code !== undefined && code in failures) return new Failure(code as FailureCode, detailOf(end.failure!.message, code as FailureCode));
-  return new Failure('RUN_FAILED', end.failure?.message ?? end.reason);
+  const { code, message, retryAfterMs } = end.failure ?? { message: end.reason };
+  const options = retryAfterMs === undefined ? {} : { retryAfterMs };
+  if (code !== undefined && code in failures) return new Failure(code as FailureCode, detailOf(message, code as FailureCode), options);
+  return new Failure('RUN_FAILED', message, options);
 }
 
 /** Drops the failure table's own sentence, which a note may already contain. */

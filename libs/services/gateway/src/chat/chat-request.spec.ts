@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { Failure } from '@conclave/contracts';
 import { template } from '../__fixtures__/world.js';
-import { applyLimits, progressMode, readChatRequest, readRunRequest } from './chat-request.js';
+import { applyLimits, parseChatRequest, progressMode, readChatRequest, readRunRequest } from './chat-request.js';
 
 const ask = (over: Record<string, unknown> = {}, headers: Record<string, string> = {}) =>
-  readChatRequest({ model: 'conclave', messages: [{ role: 'user', content: 'Why?' }], ...over }, headers, 100);
+  readChatRequest(parseChatRequest({ model: 'conclave', messages: [{ role: 'user', content: 'Why?' }], ...over }), headers, 100);
 
 function refusal(
   over: Record<string, unknown>,

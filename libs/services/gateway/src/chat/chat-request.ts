@@ -72,11 +72,15 @@ const effortRounds: Readonly<Record<string, number>> = { none: 0, minimal: 0, lo
 /** Most tools in one request. */
 const mostTools = 512;
 
-/** Throws REQUEST_INVALID with the name of the field and a remedy. */
-export function readChatRequest(body: Record<string, unknown>, headers: RequestHeaders, maxMessages: number): ChatQuestion {
+/** Throws REQUEST_INVALID with the name of the field. */
+export function parseChatRequest(body: Record<string, unknown>): ChatCompletionRequest {
   if (Array.isArray(body.tools) && body.tools.length > mostTools)
     throw new Failure('REQUEST_INVALID', `At most ${mostTools} tools are allowed.`, { param: 'tools' });
-  const request = parseBody(ChatCompletionRequest, body);
+  return parseBody(ChatCompletionRequest, body);
+}
+
+/** Throws REQUEST_INVALID with the name of the field and a remedy. */
+export function readChatRequest(request: ChatCompletionRequest, headers: RequestHeaders, maxMessages: number): ChatQuestion {
   if (typeof request.n === 'number' && request.n !== 1) {
     throw new Failure(
       'REQUEST_INVALID',
@@ -97,6 +101,22 @@ export function readChatRequest(body: Record<string, unknown>, headers: RequestH
     answerOnly: !stream || hasTools || question.answer.response_format !== undefined,
     behindAnswer: hasTools ? null : instructionBehindAnswer(request.messages),
   };
+}
+
+/** Whether the last message is the beginning of the answer, which its client wants continued. */
+export function beginsAnswer(messages: readonly ChatMessage[]): boolean {
+  const last = messages.at(-1);
+  return last?.role === 'assistant' && readContent(last).text.trim() !== '';
+}
+
+/** Throws REQUEST_INVALID for a request whose answer is begun: a run answers a message of the user. */
+export function refuseBegunAnswer(messages: readonly ChatMessage[]): void {
+  if (beginsAnswer(messages))
+    throw new Failure(
+      'REQUEST_INVALID',
+      'The last message is the beginning of an answer, which only a call while its client waits continues: leave it out, or use `POST /v1/chat/completions`.',
+      { param: 'messages' },
+    );
 }
 
 /** The last message, if it is a system message that follows an answer. */
@@ -139,6 +159,7 @@ export function readRunRequest(body: Record<string, unknown>, headers: RequestHe
     });
   const messages = request.messages ?? (typeof request.input === 'string' ? [{ role: 'user' as const, content: request.input }] : null);
   if (messages === null) throw new Failure('REQUEST_INVALID', 'Send `input` with the question, or `messages`.', { param: 'input' });
+  refuseBegunAnswer(messages);
   return readQuestion(request.model, messages, request, headers, maxMessages);
 }
 

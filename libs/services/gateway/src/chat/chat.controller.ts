@@ -5,6 +5,7 @@ import { readJsonBody } from '../http/json-body.js';
 import { GATEWAY_LIMITS, type GatewayLimits } from '../options.js';
 import { chatShape } from './answer-shape.js';
 import { AskedQuestions } from './asked-questions.js';
+import { withoutNoTools } from './client-tools.js';
 
 @Controller('v1/chat/completions')
 export class ChatController {
@@ -19,6 +20,6 @@ export class ChatController {
   async complete(@Req() request: Request, @Res() response: Response): Promise<void> {
     const caller = await this.callers.identify(request);
     const { value, raw } = await readJsonBody(request, this.limits.maxBodyBytes, this.limits.maxAttachmentBytes);
-    await this.questions.answer(request, response, { caller, body: value, raw, shape: chatShape });
+    await this.questions.answer(request, response, { caller, body: withoutNoTools(value), raw, shape: chatShape });
   }
 }

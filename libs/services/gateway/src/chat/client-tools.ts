@@ -11,6 +11,12 @@ import type { PassedQuestion } from './passed-request.js';
 export const offersTools = ({ tools, tool_choice: choice }: JsonObject): boolean =>
   Array.isArray(tools) && tools.length > 0 && choice !== 'none' && !(isJsonObject(choice) && choice['type'] === 'none');
 
+/** The request without what it says about tools if it offers none: some libraries always require a call, and model servers refuse that. */
+export function withoutNoTools(body: JsonObject): JsonObject {
+  const { tools, tool_choice: _, parallel_tool_calls: _parallel, ...rest } = body;
+  return tools === undefined || tools === null || (Array.isArray(tools) && tools.length === 0) ? rest : body;
+}
+
 /** Most tool calls in one reply: their number is part of their ids. */
 const mostCalls = 128;
 

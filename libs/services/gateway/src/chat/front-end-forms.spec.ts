@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { readChatRequest } from './chat-request.js';
+import { parseChatRequest, readChatRequest } from './chat-request.js';
 
 const question = 'What is the daily allowance?';
 const leave = 'Employees get 28 days.';
 const travel = 'The allowance is 58 EUR.\n\nIt is paid in May.';
 const read = (messages: readonly { role: string; content: string }[]) => {
-  const { goal, documents, system } = readChatRequest({ model: 'conclave', messages }, {}, 50);
+  const { goal, documents, system } = readChatRequest(parseChatRequest({ model: 'conclave', messages }), {}, 50);
   return { goal, documents, system };
 };
 const asked = (content: string) => read([{ role: 'user', content }]);

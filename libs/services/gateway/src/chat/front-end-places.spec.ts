@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readChatRequest } from './chat-request.js';
+import { parseChatRequest, readChatRequest } from './chat-request.js';
 
 type Content = string | readonly string[];
 interface Said {
@@ -16,7 +16,11 @@ function read(messages: readonly Said[]) {
     role,
     content: typeof content === 'string' ? content : content.map((text) => ({ type: 'text', text })),
   }));
-  const { goal, documents, earlier, system, conversation } = readChatRequest({ model: 'conclave', messages: sent }, {}, 100);
+  const { goal, documents, earlier, system, conversation } = readChatRequest(
+    parseChatRequest({ model: 'conclave', messages: sent }),
+    {},
+    100,
+  );
   return { goal, system, conversation, documents: shortly(documents), earlier: shortly(earlier) };
 }
 const shortly = (documents: ReturnType<typeof readChatRequest>['documents']) =>

@@ -79,7 +79,7 @@ const lines: Lines = {
   stage: ({ text }) => (text === '' ? null : `🧭 ${phrase(text)}`),
   composing: ({ stream }) => `🔀 Writing the answer${stream === 'held' ? ' (shown when it is checked)' : ''}`,
   'command.accepted': ({ seq, name, actor, text }) => `🎛️ Command ${seq} (${name}) by ${actor}${text ? `: ${phrase(text)}` : ''}`,
-  'command.applied': ({ seq, name, epoch }) => `🎛️ Command ${seq} (${name}) applied in round ${epoch}`,
+  'command.applied': ({ seq, name, epoch }) => `🎛️ Command ${seq} (${name}) applied in round ${epoch + 1}`,
   'command.rejected': ({ seq, name, reason }) => `🎛️ Command ${seq} (${name}) rejected: ${phrase(reason)}`,
   'run.completed': () => null,
   chunk: () => null,

@@ -7,6 +7,7 @@ import { IssuedKeys } from '../accounts/issued-keys.js';
 import { hashOfKey, issuedPrefix } from '../accounts/key-value.js';
 import { GATEWAY_OPTIONS, type GatewayOptions, type KeyOwner } from '../options.js';
 import { Sessions } from '../sessions/sessions.js';
+import { rolesFor } from './route-access.js';
 
 /** The key of a request, from `Authorization: Bearer` or `x-api-key` alike; null without one. */
 export function keyOf(headers: Request['headers']): string | null {
@@ -85,9 +86,13 @@ export class Callers {
     @Inject(Sessions) private readonly sessions: Sessions,
   ) {}
 
-  /** Throws UNAUTHENTICATED without details, STORE_UNAVAILABLE when the keys cannot be looked up. */
+  /**
+   * The caller of a route that accepts its key. A caller without a key, where none is required, may use every route that calls this.
+   * Throws UNAUTHENTICATED without details, USER_KEY_NEEDED, STORE_UNAVAILABLE when the keys cannot be looked up.
+   */
   async identify(request: Request): Promise<Caller> {
     const owner = await this.ownerOf(request);
+    if (owner && !rolesFor(request).includes(owner.role)) throw new Failure('USER_KEY_NEEDED');
     const key = keyOf(request.headers);
     const caller = owner
       ? { tenant: owner.tenant, actor: owner.actor }
@@ -101,7 +106,12 @@ export class Callers {
     return { caller, role: (await this.ownerOf(request))?.role ?? this.roleWithoutKey() };
   }
 
-  /** What a caller without a key may do at a gateway that does not require one. */
+  /** Whether the request has the key of an auditor, who changes nothing that was there before. */
+  async isAuditor(request: Request): Promise<boolean> {
+    return (await this.ownerOf(request))?.role === 'auditor';
+  }
+
+  /** What a caller without a key may read at a gateway that does not require one. */
   roleWithoutKey(): KeyRole {
     return this.options.keys === null && !this.options.access?.open ? 'auditor' : 'user';
   }

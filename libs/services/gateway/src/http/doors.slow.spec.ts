@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { routes } from '@conclave/contracts';
+import { type Access, accessKinds, type KeyRole, routes } from '@conclave/contracts';
 import { adminKey, twoTenants, World } from '../__fixtures__/world.js';
 
 interface Door {
@@ -19,28 +19,16 @@ function doorsOf(world: World): readonly Door[] {
     route ? Object.keys(route.methods).map((method) => ({ method: method.toUpperCase(), path: route.path })) : [],
   );
 }
-/** Public routes: the console holds no data, and signing in is how a page gets a session. */
-const isPublic = ({ method, path }: Door): boolean =>
-  ['/', '/console/*page', '/assets/:name', '/health', '/health/live', '/health/ready'].includes(path) ||
-  (method === 'POST' && path === '/v1/session');
+const nameOf = ({ method, path }: Door): string => `${method} ${path.replaceAll(/\{\w+\+?\}|[:*]\w+/g, '{}')}`;
+const declared = new Map(routes.map((route) => [nameOf(route), route.access]));
+/** The access that the table of routes declares for a route of the router. */
+const accessOf = (door: Door): Access => declared.get(nameOf(door))!;
+const isPublic = (door: Door): boolean => accessOf(door) === 'open';
 const isAdmin = ({ path }: Door): boolean => path.startsWith('/v1/admin/');
 /** Accepts keys of the roles auditor and admin, and no caller without a key. */
-const isForAuditors = ({ path }: Door): boolean => path === '/v1/audit';
-/** Admin routes for data of one tenant; all others concern every tenant. */
-const ofOneTenant: readonly string[] = [
-  'GET /v1/admin/keys',
-  'POST /v1/admin/keys',
-  'GET /v1/admin/keys/:id',
-  'PATCH /v1/admin/keys/:id',
-  'DELETE /v1/admin/keys/:id',
-  'POST /v1/admin/keys/:id/rotate',
-  'GET /v1/admin/tenants',
-  'GET /v1/admin/caches',
-  'DELETE /v1/admin/caches/:layer',
-  'GET /v1/admin/knowledge/quarantine',
-  'POST /v1/admin/knowledge/quarantine/:id',
-];
-const isForOperators = (door: Door): boolean => isAdmin(door) && !ofOneTenant.includes(`${door.method} ${door.path}`);
+const isForAuditors = (door: Door): boolean => accessOf(door) === 'audit';
+/** Admin routes for data of all tenants; the others are for data of one. */
+const isForOperators = (door: Door): boolean => accessOf(door) === 'operate';
 
 /** Sends headers that fetch forbids. */
 const send = (world: World, { method, path }: Door, headers: Record<string, string>): Promise<{ status: number; code: string | null }> =>
@@ -82,12 +70,15 @@ describe('every route of the running gateway', () => {
   afterAll(() => Promise.all([keyless.close(), keyed.close(), open.close()]));
 
   it('is in the table of routes, and every row of the table is served', () => {
-    const real = doorsOf(keyless).map(({ method, path }) => `${method} ${path.replaceAll(/[:*](\w+)/g, '{}')}`);
-    const listed = routes.map(({ method, path }) => `${method} ${path.replaceAll(/\{\w+\+?\}/g, '{}')}`);
-    expect([...real].sort()).toEqual([...listed].sort());
-    const names = (doors: readonly { readonly path: string }[]): readonly string[] =>
-      doors.map(({ path }) => path.replaceAll(/\{\w+\+?\}|[:*]\w+/g, '{}')).sort();
-    expect(names(routes.filter(({ open }) => open))).toEqual(names(doorsOf(keyless).filter(isPublic)));
+    expect(doorsOf(keyless).map(nameOf).sort()).toEqual(routes.map(nameOf).sort());
+    // The console holds no data, and signing in is how a page gets a session.
+    expect(doorsOf(keyless).filter(isPublic).map(nameOf).sort()).toEqual(
+      ['/', '/assets/{}', '/console/{}', '/health', '/health/live', '/health/ready']
+        .map((path) => `GET ${path}`)
+        .concat('POST /v1/session'),
+    );
+    const adminKinds = (kind: Access): boolean => kind === 'administer' || kind === 'operate';
+    expect(doorsOf(keyless).filter((door) => isAdmin(door) !== adminKinds(accessOf(door)))).toEqual([]);
   });
 
   it('without required keys, refuses every unknown host and every page of another origin, whatever else they send', async () => {
@@ -146,9 +137,10 @@ describe('every route of the running gateway', () => {
       ['sk-a', 403],
       ['sk-a-full', 403],
       ['sk-a-auditor', 403],
-      ['sk-a-admin', null],
+      ['sk-a-admin', 403],
       ['sk-admin', null],
     ] as const;
+    const rolesOfKeys: Readonly<Record<string, KeyRole>> = { 'sk-a': 'user', 'sk-a-full': 'user', 'sk-a-auditor': 'auditor' };
     for (const [at, door] of doorsOf(keyed).entries()) {
       const answers = await Promise.all(
         roles.map(([key], n) =>
@@ -160,18 +152,33 @@ describe('every route of the running gateway', () => {
         ),
       );
       const expected = roles.map(([key, refusal]) => {
+        if (isPublic(door) || refusal === null) return null;
         if (key === 'sk-a-admin') return isForOperators(door) ? 403 : null;
-        if (isForAuditors(door)) return key === 'sk-a-auditor' ? null : refusal;
-        return isPublic(door) || (refusal === 403 && !isAdmin(door)) ? null : refusal;
+        const role = key === null ? null : rolesOfKeys[key];
+        return role && accessKinds[accessOf(door)].roles.includes(role) ? null : refusal;
       });
       expect([door, answers.map(({ status }) => (status === 401 || status === 403 ? status : null))]).toEqual([door, expected]);
     }
   });
 
+  it('refuses a key of an auditor where something would change, in every spelling of the address, and says which role is needed', async () => {
+    const changing = doorsOf(keyed).filter((door) => accessOf(door) === 'change');
+    expect(changing.length).toBeGreaterThan(10);
+    for (const { method, path } of changing)
+      for (const spelling of [path, `${path}/`, path.toUpperCase(), path.replace('/v1/', '/v%31/')]) {
+        const answer = await send(keyed, { method, path: spelling }, withKey('sk-a-auditor'));
+        const found = spelling === path || answer.status !== 404;
+        expect([method, spelling, answer]).toEqual([
+          method,
+          spelling,
+          found ? { status: 403, code: 'USER_KEY_NEEDED' } : { status: 404, code: 'ROUTE_NOT_FOUND' },
+        ]);
+      }
+    expect([keyed.runs(), keyed.commands()]).toEqual([[], []]);
+  });
+
   it('either concerns all tenants and refuses an admin of one tenant, or belongs to one tenant', async () => {
     const admins = doorsOf(keyed).filter(isAdmin);
-    const listed = admins.map(({ method, path }) => `${method} ${path}`);
-    expect(ofOneTenant.filter((door) => !listed.includes(door))).toEqual([]);
     for (const door of admins) {
       const { code } = await send(keyed, door, withKey('sk-b-admin'));
       expect([door, code === 'OPERATOR_KEY_NEEDED']).toEqual([door, isForOperators(door)]);

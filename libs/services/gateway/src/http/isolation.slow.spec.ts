@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import * as z from 'zod';
-import { csrfHeader, routes, type StoredDocument, documentSetting } from '@conclave/contracts';
+import { accessKinds, csrfHeader, type KeyRole, routes, type StoredDocument, documentSetting } from '@conclave/contracts';
 import { deadRecord, type Embedder, MemoryBlobs, MemoryGraphStore, MemoryVectorStore } from '@conclave/ports';
 import { shippedPrompts } from '@conclave/strategies';
 import type { PassageSearch } from '../options.js';
@@ -30,7 +30,7 @@ interface Row {
   /** The kind of thing that each id place of the route names. */
   readonly ids: Readonly<Record<string, Kind>>;
   readonly body?: Readonly<Record<string, unknown>>;
-  /** The route accepts only auditors and admins. */
+  /** It answers only auditors and admins. */
   readonly audit?: true;
   /** Data that all tenants share: the route answers admins of a tenant with 403, whatever the id. `listed`: open to every tenant. */
   readonly shared?: 'operator' | 'listed';
@@ -108,13 +108,18 @@ function idPlaces(route: Route): readonly string[] {
 }
 const isAdmin = ({ path }: Route): boolean => path.startsWith('/v1/admin/');
 /** Public routes, such as the files of the console, belong to no tenant. */
-const withIds = Object.fromEntries(routes.flatMap((route) => (idPlaces(route).length > 0 && !route.open ? [[nameOf(route), route]] : [])));
+const withIds = Object.fromEntries(
+  routes.flatMap((route) => (idPlaces(route).length > 0 && route.access !== 'open' ? [[nameOf(route), route]] : [])),
+);
 
 const credentials: readonly ((key: string) => Record<string, string>)[] = [
   (key) => ({ authorization: `Bearer ${key}` }),
   (key) => ({ 'x-api-key': key }),
   (key) => signedIn.get(key)!,
 ];
+
+/** Keys of the other tenant. */
+const keysOfRoles: Readonly<Record<KeyRole, string>> = { user: 'sk-b', auditor: 'sk-b-auditor', admin: 'sk-b-admin' };
 
 /** The headers that a page sends after signing in, by key. */
 const signedIn = new Map<string, Record<string, string>>();
@@ -265,7 +270,8 @@ describe('with the keys of another tenant', () => {
     // A model may have the name of a template: ids that every tenant may use have no owner.
     const foreign = Object.values(ids).filter((id) => isLong(id) && !(row.shared === 'listed' && id === ids.template));
     const all = [...fillings(places, [...foreign, unknownLike(ids.run)]), rightIds(row)];
-    const keys = isAdmin(route) ? ['sk-b-admin'] : row.audit ? ['sk-b-auditor', 'sk-b-admin'] : ['sk-b', 'sk-b-auditor', 'sk-b-admin'];
+    const { roles } = accessKinds[route.access];
+    const keys = roles.flatMap((role) => (role === 'user' && row.audit ? [] : [keysOfRoles[role]]));
     const expected = row.shared === 'operator' ? 403 : 404;
     const before = [world.commands().length, world.runs().length, world.events('knowledge.ingest').length];
     for (const key of keys)

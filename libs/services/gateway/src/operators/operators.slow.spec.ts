@@ -95,6 +95,10 @@ describe('model servers over HTTP', () => {
     'http://127.0.0.1/v1?key=secret',
     'http://169.254.169.254/latest',
     'http://[fe80::1]/v1',
+    'http://[fe90::1]/v1',
+    'http://[::ffff:169.254.169.254]/v1',
+    'http://[64:ff9b::a9fe:a9fe]/v1',
+    'http://metadata.google.internal./v1',
     'nonsense',
   ])('are not tried at %s', async (address) => {
     const { status, body } = await send('POST', '/v1/admin/providers/test', { base_url: address });

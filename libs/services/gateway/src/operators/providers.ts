@@ -1,3 +1,4 @@
+import { BlockList, isIP } from 'node:net';
 import { Inject, Injectable } from '@nestjs/common';
 import pTimeout from 'p-timeout';
 import { demoProvider, Failure, type ProviderTest, type ProviderTestRequest, type ProviderView } from '@conclave/contracts';
@@ -90,8 +91,21 @@ const breakerView = (state: HeldState): NonNullable<ProviderView['breaker']> => 
   return { state: state.kind, since: state.opened.at, failed: 0 };
 };
 
-/** Addresses of metadata services that clouds run beside a machine and that reveal its credentials. */
-const metadata = /^(169\.254\.|\[fe80:|\[fd00:ec2::|metadata\.google\.internal$)/i;
+/** Addresses of metadata services that clouds run beside a machine and that reveal its credentials, also written as IPv6. */
+const metadata = new BlockList();
+metadata.addSubnet('169.254.0.0', 16);
+metadata.addSubnet('fe80::', 10, 'ipv6');
+metadata.addSubnet('fd00:ec2::', 32, 'ipv6');
+// The same IPv4 addresses behind a translation (RFC 6052, RFC 3056).
+metadata.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6');
+metadata.addSubnet('2002:a9fe::', 32, 'ipv6');
+
+/** What a name resolves to is not checked: an operator may name any server in the configuration. */
+function isMetadata(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$|\.$/g, '');
+  const version = isIP(host);
+  return version === 0 ? host === 'metadata.google.internal' : metadata.check(host, version === 6 ? 'ipv6' : 'ipv4');
+}
 
 /** Throws REQUEST_INVALID. */
 function addressOf(text: string): URL {
@@ -101,7 +115,7 @@ function addressOf(text: string): URL {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw refuse('must begin with http:// or https://');
   if (url.username || url.password || url.search || url.hash)
     throw refuse('must not hold credentials or parameters; put a key into an environment variable and name that in `api_key_env`');
-  if (metadata.test(url.hostname)) throw refuse('must not be a link-local address');
+  if (isMetadata(url.hostname)) throw refuse('must not be a link-local address');
   return url;
 }
 

@@ -340,7 +340,7 @@ describe('the Responses API through the OpenAI client', () => {
       /At most \d+ items may be named/,
     ],
     ['an empty question', { instructions: 'x', input: [{ role: 'user', content: ' ' }] }, 'input[0].content', /no text/],
-    ['no question', { instructions: 'x', input: [{ role: 'assistant', content: 'x' }] }, 'input', /role "user"/],
+    ['no question', { instructions: 'x', input: [{ role: 'developer', content: 'x' }] }, 'input', /role "user"/],
     ['an invalid limit', { max_output_tokens: 0 }, 'max_output_tokens', /above 0/],
     ['a tool that must be called', { tool_choice: 'required' }, 'tool_choice', /none can be required/],
     ['background mode without storage', { background: true, store: false }, 'store', /read later/],

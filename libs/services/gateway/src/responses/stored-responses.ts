@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { AnswerFacts, Failure, type ResponseInputItem, ResponseItem, ResponseStatus, ResponseUsage } from '@conclave/contracts';
 import { isJsonObject, STATE, type StateStore, withoutSignatures } from '@conclave/ports';
-import { runTag } from '@conclave/strategies';
+import { clientTag } from '@conclave/strategies';
 import * as z from 'zod';
 import type { ResponseEnd, ResponseHead } from './response-object.js';
 import type { Loose } from './responses-request.js';
@@ -56,7 +56,7 @@ export class StoredResponses {
       value,
       // Storing a response again does not extend its time.
       ttlMs: Math.max(1_000, Math.min(keptMs, rest.head.created_at * 1_000 + keptMs - Date.now())),
-      tags: rest.runId === null ? [] : [runTag(rest.runId)],
+      tags: rest.runId === null ? [] : [clientTag(rest.runId)],
     });
     await this.state.durable();
   }

@@ -167,6 +167,18 @@ describe('DELETE /v1/runs/{id}', () => {
     expect(await call('GET', `/v1/responses/${id}`)).toMatchObject({ status: 404, body: { error: { code: 'RESPONSE_NOT_FOUND' } } });
   });
 
+  it('leaves the stored response when only what was cached from the run is removed, as by a bad rating', async () => {
+    const response = await world.post(
+      '/v1/responses',
+      { model: 'conclave', input: 'Which canary?', background: true },
+      { headers: { 'x-api-key': 'sk-a' } },
+    );
+    const { id } = (await response.json()) as { id: string };
+    world.write(completed());
+    await world.stores.state.caches.removeTagged('a', runTag(world.run()), 60_000);
+    expect((await call('GET', `/v1/responses/${id}`)).status).toBe(200);
+  });
+
   it('answers a repeat of the deleted request with 410, however late, and calls no model again', async () => {
     const key = { 'idempotency-key': 'once' };
     const id = await ended(key);

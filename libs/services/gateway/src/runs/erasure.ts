@@ -14,7 +14,7 @@ import {
 } from '@conclave/contracts';
 import { runCapability } from '@conclave/loop';
 import { type ErasedRun, EVENT_LOG, type EventLog, forgetRun, STATE, type StateStore } from '@conclave/ports';
-import { runTag } from '@conclave/strategies';
+import { clientTag, runTag } from '@conclave/strategies';
 import { GATEWAY_OPTIONS, type GatewayOptions } from '../options.js';
 import { ForkLinks } from './fork-links.js';
 import { RunDirectory } from './run-directory.js';
@@ -59,7 +59,7 @@ export class Erasure {
    */
   private async unlearn(id: string, caller: Caller, at: number): Promise<void> {
     const { tenant } = caller;
-    await this.state.caches.removeTagged(tenant, runTag(id), this.options.logMs ?? usualLogMs);
+    for (const tag of [runTag(id), clientTag(id)]) await this.state.caches.removeTagged(tenant, tag, this.options.logMs ?? usualLogMs);
     if (this.options.vectors) await forgetRun(this.options.vectors, tenant, id);
     await this.forget(id, caller, at);
   }

@@ -84,6 +84,38 @@ describe('a rerun', () => {
   });
 });
 
+describe('an auditor', () => {
+  const auditor = { 'x-api-key': 'sk-a-auditor' };
+  const again = (headers: Record<string, string>) => world.post(`/v1/runs/${runId}/reruns`, { template: 'conclave' }, { headers });
+  const cancel = (id: string) => world.post(`/v1/runs/${id}/commands`, { command: 'cancel' }, { headers: auditor });
+  const idOf = async (response: Response) => RunAccepted.parse(await response.json()).id;
+
+  it('drives runs of its tenant again, from which nothing is learned', async () => {
+    await recorded();
+    expect((await fork({ step: 2 }, auditor)).status).toBe(202);
+    expect((await again(auditor)).status).toBe(202);
+    expect(world.requested().slice(1)).toMatchObject([
+      { data: { caller: { actor: 'key_a_auditor' }, caching: null, unlearned: true, fork: { of: runId } } },
+      { data: { caller: { actor: 'key_a_auditor' }, caching: null, unlearned: true } },
+    ]);
+    expect((await again(a)).status).toBe(202);
+    expect(world.requested().at(-1)!.data.unlearned).toBeUndefined();
+  });
+
+  it('sends commands only to runs that it started itself, and deletes none', async () => {
+    await recorded();
+    expect(await refusal(await cancel(runId))).toMatchObject({ status: 403, code: 'USER_KEY_NEEDED' });
+    expect(world.commands()).toEqual([]);
+    const own = await idOf(await fork({ step: 2 }, auditor));
+    expect((await cancel(own)).status).toBe(202);
+    expect(world.commands()).toHaveLength(1);
+    for (const id of [runId, own]) {
+      const deletion = await fetch(`${world.url}/v1/runs/${id}`, { method: 'DELETE', headers: auditor });
+      expect(await refusal(deletion)).toMatchObject({ status: 403, code: 'USER_KEY_NEEDED' });
+    }
+  });
+});
+
 describe('a fork', () => {
   it('is accepted as a run of its own, with the facts of the original and the named models', async () => {
     await recorded();
@@ -97,6 +129,8 @@ describe('a fork', () => {
       goal: 'Who founded the mill?',
       caller: { tenant: 'a', actor: 'key_a' },
       caching: null,
+      // Its child runs copy this, so that nothing is learned from them either.
+      unlearned: true,
       fork: { of: runId, step: 3 },
       template: {
         id: 'conclave',

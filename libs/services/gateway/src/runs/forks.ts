@@ -77,22 +77,23 @@ export class Forks {
         ...(recorded.children
           ? { children: mapValues(children, (child) => withModels(child, this.childModels(child, today), known)) }
           : {}),
-        // Its answer is an experiment: no cache answers it, and none stores it.
+        // Its answer is an experiment: no cache answers it, none stores it, and its child runs teach nothing either.
         caching: null,
+        unlearned: true as const,
         fork: take(newId)!,
       }),
     };
   }
 
   /**
-   * What a rerun, the same question for another template, begins with. It neither reads from caches nor writes to them. Throws RUN_NOT_FOUND,
-   * RUN_ERASED, MODEL_NOT_FOUND, FORK_REFUSED.
+   * What a rerun, the same question for another template, begins with. It neither reads from caches nor writes to them; `teaches`: memory and
+   * graph may learn from it. Throws RUN_NOT_FOUND, RUN_ERASED, MODEL_NOT_FOUND, FORK_REFUSED.
    */
   async again(
     id: string,
     caller: Caller,
     name: string,
-    mayAsk: MayAsk,
+    { mayAsk, teaches }: { readonly mayAsk: MayAsk; readonly teaches: boolean },
   ): Promise<Pick<CheckedFork, 'of' | 'template' | 'caller' | 'begins'>> {
     const { runId, data: recorded } = await this.runs.header(id, caller);
     const today = await this.models.resolve(name, caller.tenant, Buffer.from(recorded.goal), mayAsk);
@@ -100,7 +101,8 @@ export class Forks {
     const { template } = today;
     if (recorded.template.local_only) await this.assertLocal(today);
     const children = await this.models.startedBy(template, caller.tenant);
-    const { goal, conversation, system, answer, attachments, documents, skill, complexity, unlearned } = recorded;
+    const { goal, conversation, system, answer, attachments, documents, skill, complexity } = recorded;
+    const unlearned = teaches ? recorded.unlearned : (true as const);
     return {
       of: runId,
       template,

@@ -91,7 +91,8 @@ export class RunsController {
     const caller = await this.callers.identify(request);
     const body = await readJsonBody(request, this.limits.maxBodyBytes);
     const { template } = parseBody(RerunRequest, body.value);
-    const rerun = await this.forks.again(id, caller, template, await this.callers.mayAsk(request));
+    const rights = { mayAsk: await this.callers.mayAsk(request), teaches: !(await this.callers.isAuditor(request)) };
+    const rerun = await this.forks.again(id, caller, template, rights);
     const detail = await this.callers.detailOf(request, null);
     const run = await this.acceptance.accept(checkedFork(request, id, rerun, { raw: body.raw, detail }, 'reruns'), () => Promise.resolve());
     sendAccepted(response, run, rerun.template.id);
@@ -166,9 +167,12 @@ export class RunsController {
     const caller = await this.callers.identify(request);
     const body = await readJsonBody(request, this.limits.maxBodyBytes);
     const { runId, data } = await this.runs.header(id, caller);
+    if (data.caller.actor !== caller.actor && (await this.callers.isAuditor(request))) throw new Failure('USER_KEY_NEEDED');
     const wanted = parseBody(CommandRequest, body.value);
     refuseUntaken(wanted.command, data.template.strategy);
-    const key = repeatKey(request, caller);
+    // A caller that may not use a template cannot direct its runs either; it may stop them, like every caller of the tenant.
+    if (!stops.has(wanted.command)) await this.models.assertAskable(data.template, await this.callers.mayAsk(request));
+    const key = repeatKey(request, caller, body.raw);
     const run = await this.state.runs.read<Pick<RunState, 'commands'>>(runId);
     const taken = run ? commandsIn(run.state) : [];
     const first = key === null ? undefined : taken.find((command) => command.key === key);
@@ -195,15 +199,19 @@ function sendAccepted(response: Response, { runId, attached }: AcceptedRun, temp
   response.status(202).setHeader('x-run-id', runId).setHeader('location', self).json(accepted);
 }
 
+/** Commands after which a run does nothing more. */
+const stops: ReadonlySet<CommandName> = new Set(['cancel', 'pause']);
+
 /** Most commands of one run: each is part of its state. */
 const mostCommands = 500;
 
-/** Hash of the sender and the Idempotency-Key; null without one. */
-function repeatKey(request: Request, { tenant, actor }: Caller): string | null {
+/** Hash of the sender, the Idempotency-Key and the body; null without a key. A key that is reused for another command repeats nothing. */
+function repeatKey(request: Request, { tenant, actor }: Caller, raw: Buffer): string | null {
   const key = request.headers['idempotency-key'];
   if (typeof key !== 'string' || key === '') return null;
   return createHash('sha256')
     .update(JSON.stringify([tenant, actor, key]))
+    .update(raw)
     .digest('hex');
 }
 

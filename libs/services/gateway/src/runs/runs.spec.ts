@@ -192,6 +192,24 @@ describe('a command', () => {
     expect(world.commands().map(({ data }) => data.command.name)).toEqual(['steer', 'cancel', 'cancel']);
   });
 
+  it('repeats another with the same Idempotency-Key only if it is the same command', async () => {
+    await start();
+    const keyed = async (body: Record<string, string>) => {
+      const response = await world.post(`/v1/runs/${world.run()}/commands`, body, { headers: { ...a, 'idempotency-key': 'k' } });
+      return ((await response.json()) as { seq: number }).seq;
+    };
+    const [left, right] = [
+      { command: 'steer', text: 'left' },
+      { command: 'steer', text: 'right' },
+    ];
+    expect(await keyed(left)).toBe(1);
+    world.stores.keys.set(`${world.run()}/1`, world.commands()[0]!.data.key!);
+    world.write({ kind: 'command.accepted', seq: 1, name: 'steer', actor: 'key_a' });
+    expect([await keyed(left), await keyed(right), await keyed({ command: 'cancel' })]).toEqual([1, 2, 3]);
+    expect(world.commands().map(({ data }) => data.command.name)).toEqual(['steer', 'steer', 'cancel']);
+    expect(world.stores.flagged).toContain(world.run());
+  });
+
   it('is refused for a run that has ended', async () => {
     await start();
     world.write(completed());

@@ -1,5 +1,5 @@
 import { Controller, Delete, Get, Header, HttpCode, Inject, Post, Req } from '@nestjs/common';
-import { Failure, sessionCookie, type SessionEnded, SessionRequest, type SessionView } from '@conclave/contracts';
+import { accessKinds, Failure, sessionCookie, type SessionEnded, SessionRequest, type SessionView } from '@conclave/contracts';
 import type { Request } from 'express';
 import { hashOfKey } from '../accounts/key-value.js';
 import { Callers } from '../http/caller.js';
@@ -45,7 +45,7 @@ export class SessionController {
     const owner = session === 'ended' ? null : await this.callers.ownerOf(request);
     if (owner) return this.viewOf(owner, session === 'ended' ? null : session);
     const role = this.callers.roleWithoutKey();
-    return { object: 'session', role, tenant: 'default', key_name: null, keyless: true, csrf: null, expires_at: null };
+    return { object: 'session', role, tenant: 'default', key_name: null, may_change: true, keyless: true, csrf: null, expires_at: null };
   }
 
   @Delete()
@@ -59,7 +59,8 @@ export class SessionController {
 
   private viewOf({ role, tenant, name }: KeyOwner, session: Session | null): SessionView {
     const { csrf, endsAt } = session ?? { csrf: null, endsAt: null };
-    return { object: 'session', role, tenant, key_name: name, keyless: this.options.keys === null, csrf, expires_at: endsAt };
+    const may_change = accessKinds.change.roles.includes(role);
+    return { object: 'session', role, tenant, key_name: name, may_change, keyless: this.options.keys === null, csrf, expires_at: endsAt };
   }
 
   private setCookie(request: Request, value: string, ageMs: number): void {

@@ -187,7 +187,10 @@ describe('a gateway that requires no key', () => {
   it('says so and what a caller without one may do; with the admin key it signs in like any other', async () => {
     const world = await open({ keys: null });
     const nobody = await send(world, 'GET', '/v1/session');
-    expect(nobody).toMatchObject({ status: 200, body: { role: 'auditor', tenant: 'default', key_name: null, keyless: true, csrf: null } });
+    expect(nobody).toMatchObject({
+      status: 200,
+      body: { role: 'auditor', may_change: true, tenant: 'default', key_name: null, keyless: true, csrf: null },
+    });
     expect((await send(world, 'GET', '/v1/admin/prompts')).status).toBe(403);
     const { view, cookie, csrf } = await signIn(world, adminKey);
     expect(view).toMatchObject({ role: 'admin', keyless: true, key_name: 'ada' });

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { RunView, StreamEntry } from '@conclave/contracts';
+import { Failure, type RunView, type StreamEntry } from '@conclave/contracts';
 import { RUN_STREAM, type RunStream, STATE, type StateStore, type StreamPage } from '@conclave/ports';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
 
@@ -18,7 +18,7 @@ export interface Viewer {
   take(entries: readonly StreamEntry[], last: number): void;
   /** The run has ended but its stream has expired or lost its end. */
   lost(view: RunView): void;
-  /** `take` threw: a bug, reported to the client instead of leaving it waiting. */
+  /** The run was deleted (RUN_ERASED), or `take` threw, which is a bug: reported to the client instead of leaving it waiting. */
   failed(error: unknown): void;
 }
 
@@ -100,6 +100,7 @@ class Feed {
   private async checkEnd(viewers: readonly Viewer[], page: StreamPage): Promise<void> {
     this.lastNews = Date.now();
     const stored = await this.hub.state.runs.read(this.runId);
+    if (!stored && (await this.hub.state.runs.erased(this.runId))) return this.failAll();
     if (!stored?.terminal) return;
     const view = this.hub.options.describeRun(stored.state);
     for (const viewer of viewers) {
@@ -112,6 +113,12 @@ class Feed {
         viewer.lost(view);
     }
     this.dirty = true;
+  }
+
+  /** The stream of a deleted run is empty, and nothing will be added to it. */
+  private failAll(): void {
+    for (const viewer of this.viewers) viewer.failed(new Failure('RUN_ERASED'));
+    this.viewers.clear();
   }
 }
 

@@ -5,6 +5,8 @@ export const ar: AnswerWords = {
   unsupported: 'غير موجود في المصدر المذكور:',
   noSuchSource: 'لا يوجد مصدر كهذا',
   notCovered: 'لم تتم الإجابة عنه:',
+  undone: 'لم يتأكد تنفيذه:',
+  notMade: 'لم يُنفَّذ:',
   nothingFound: 'لم يُعثر على شيء',
   researchFailed: 'فشل البحث',
   found: 'ما عُثر عليه حتى الآن:',

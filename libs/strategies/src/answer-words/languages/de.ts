@@ -5,6 +5,8 @@ export const de: AnswerWords = {
   unsupported: 'In der genannten Quelle nicht gefunden:',
   noSuchSource: 'diese Quelle gibt es nicht',
   notCovered: 'Nicht beantwortet:',
+  undone: 'Nicht als erledigt bestätigt:',
+  notMade: 'Nicht ausgeführt:',
   nothingFound: 'dazu wurde nichts gefunden',
   researchFailed: 'die Suche ist fehlgeschlagen',
   found: 'Bisher gefunden:',

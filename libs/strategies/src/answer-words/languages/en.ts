@@ -5,6 +5,8 @@ export const en: AnswerWords = {
   unsupported: 'Not found in the cited source:',
   noSuchSource: 'there is no such source',
   notCovered: 'Not covered:',
+  undone: 'Not confirmed as done:',
+  notMade: 'Not done:',
   nothingFound: 'nothing was found',
   researchFailed: 'the research failed',
   found: 'What was found so far:',

@@ -5,6 +5,8 @@ export const es: AnswerWords = {
   unsupported: 'No figura en la fuente citada:',
   noSuchSource: 'esa fuente no existe',
   notCovered: 'Sin responder:',
+  undone: 'Sin confirmar que se haya hecho:',
+  notMade: 'No realizado:',
   nothingFound: 'no se encontró nada',
   researchFailed: 'la búsqueda falló',
   found: 'Lo encontrado hasta ahora:',

@@ -5,6 +5,8 @@ export const fr: AnswerWords = {
   unsupported: 'Introuvable dans la source citée :',
   noSuchSource: 'cette source n’existe pas',
   notCovered: 'Non traité :',
+  undone: 'Exécution non confirmée :',
+  notMade: 'Non effectué :',
   nothingFound: 'rien n’a été trouvé',
   researchFailed: 'la recherche a échoué',
   found: 'Ce qui a été trouvé jusqu’ici :',

@@ -5,6 +5,8 @@ export const hi: AnswerWords = {
   unsupported: 'बताए गए स्रोत में नहीं मिला:',
   noSuchSource: 'ऐसा कोई स्रोत नहीं है',
   notCovered: 'उत्तर नहीं मिला:',
+  undone: 'पूरा होने की पुष्टि नहीं हुई:',
+  notMade: 'नहीं किया गया:',
   nothingFound: 'कुछ नहीं मिला',
   researchFailed: 'खोज विफल रही',
   found: 'अब तक जो मिला:',

@@ -5,6 +5,8 @@ export const it: AnswerWords = {
   unsupported: 'Non trovato nella fonte citata:',
   noSuchSource: 'questa fonte non esiste',
   notCovered: 'Senza risposta:',
+  undone: 'Esecuzione non confermata:',
+  notMade: 'Non eseguito:',
   nothingFound: 'non è stato trovato nulla',
   researchFailed: 'la ricerca non è riuscita',
   found: 'Trovato finora:',

@@ -5,6 +5,8 @@ export const ja: AnswerWords = {
   unsupported: '引用した出典に見当たらないもの：',
   noSuchSource: 'そのような出典はありません',
   notCovered: '回答できなかったもの：',
+  undone: '実行を確認できなかったもの：',
+  notMade: '実行されなかったもの：',
   nothingFound: '何も見つかりませんでした',
   researchFailed: '調査に失敗しました',
   found: 'これまでに分かったこと：',

@@ -5,6 +5,8 @@ export const ko: AnswerWords = {
   unsupported: '인용한 출처에서 찾을 수 없음:',
   noSuchSource: '그런 출처는 없습니다',
   notCovered: '답하지 못한 것:',
+  undone: '실행이 확인되지 않은 것:',
+  notMade: '실행되지 않은 것:',
   nothingFound: '아무것도 찾지 못했습니다',
   researchFailed: '조사에 실패했습니다',
   found: '지금까지 찾은 내용:',

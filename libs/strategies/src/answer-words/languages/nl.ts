@@ -5,6 +5,8 @@ export const nl: AnswerWords = {
   unsupported: 'Niet gevonden in de genoemde bron:',
   noSuchSource: 'deze bron bestaat niet',
   notCovered: 'Niet beantwoord:',
+  undone: 'Niet bevestigd als uitgevoerd:',
+  notMade: 'Niet uitgevoerd:',
   nothingFound: 'er is niets gevonden',
   researchFailed: 'het onderzoek is mislukt',
   found: 'Tot nu toe gevonden:',

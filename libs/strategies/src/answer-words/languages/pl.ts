@@ -5,6 +5,8 @@ export const pl: AnswerWords = {
   unsupported: 'Nie ma tego w podanym źródle:',
   noSuchSource: 'takiego źródła nie ma',
   notCovered: 'Bez odpowiedzi:',
+  undone: 'Niepotwierdzone wykonanie:',
+  notMade: 'Niewykonane:',
   nothingFound: 'niczego nie znaleziono',
   researchFailed: 'wyszukiwanie nie powiodło się',
   found: 'Dotychczas znaleziono:',

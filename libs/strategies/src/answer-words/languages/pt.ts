@@ -5,6 +5,8 @@ export const pt: AnswerWords = {
   unsupported: 'Não consta da fonte citada:',
   noSuchSource: 'essa fonte não existe',
   notCovered: 'Sem resposta:',
+  undone: 'Execução não confirmada:',
+  notMade: 'Não realizado:',
   nothingFound: 'nada foi encontrado',
   researchFailed: 'a pesquisa falhou',
   found: 'O que foi encontrado até agora:',

@@ -5,6 +5,8 @@ export const ru: AnswerWords = {
   unsupported: 'Этого нет в указанном источнике:',
   noSuchSource: 'такого источника нет',
   notCovered: 'Без ответа:',
+  undone: 'Выполнение не подтверждено:',
+  notMade: 'Не выполнено:',
   nothingFound: 'ничего не найдено',
   researchFailed: 'поиск не удался',
   found: 'Что найдено на данный момент:',

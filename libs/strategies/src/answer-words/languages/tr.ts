@@ -5,6 +5,8 @@ export const tr: AnswerWords = {
   unsupported: 'Belirtilen kaynakta bulunamadı:',
   noSuchSource: 'böyle bir kaynak yok',
   notCovered: 'Yanıtlanmayanlar:',
+  undone: 'Yapıldığı doğrulanmayanlar:',
+  notMade: 'Yapılmayanlar:',
   nothingFound: 'hiçbir şey bulunamadı',
   researchFailed: 'araştırma başarısız oldu',
   found: 'Şimdiye kadar bulunanlar:',

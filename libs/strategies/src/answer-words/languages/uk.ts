@@ -5,6 +5,8 @@ export const uk: AnswerWords = {
   unsupported: 'Цього немає у вказаному джерелі:',
   noSuchSource: 'такого джерела немає',
   notCovered: 'Без відповіді:',
+  undone: 'Виконання не підтверджено:',
+  notMade: 'Не виконано:',
   nothingFound: 'нічого не знайдено',
   researchFailed: 'пошук не вдався',
   found: 'Що знайдено на цей час:',

@@ -5,6 +5,8 @@ export const vi: AnswerWords = {
   unsupported: 'Không có trong nguồn được dẫn:',
   noSuchSource: 'không có nguồn này',
   notCovered: 'Chưa được trả lời:',
+  undone: 'Chưa được xác nhận là đã thực hiện:',
+  notMade: 'Chưa được thực hiện:',
   nothingFound: 'không tìm thấy gì',
   researchFailed: 'việc tìm kiếm đã thất bại',
   found: 'Những gì đã tìm được:',

@@ -5,6 +5,8 @@ export const zh: AnswerWords = {
   unsupported: '引用的来源中未找到：',
   noSuchSource: '没有这个来源',
   notCovered: '未能回答：',
+  undone: '未确认已完成：',
+  notMade: '未执行：',
   nothingFound: '没有找到任何内容',
   researchFailed: '查找失败',
   found: '目前找到的内容：',

@@ -1,10 +1,11 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { Worker } from 'node:worker_threads';
 import { Failure } from '@conclave/contracts';
 import type { DocumentKind } from './media-types.js';
 
 // The build copies the assets beside the code and beside a bundle, so the same path works everywhere.
-const workerFile = fileURLToPath(new URL('./assets/documents/reader.worker.mjs', import.meta.url));
+const processFile = fileURLToPath(new URL('./assets/documents/reader.process.mjs', import.meta.url));
 
 export interface ReadingJob {
   readonly kind: DocumentKind;
@@ -31,18 +32,22 @@ export interface ReadingFailure {
   readonly message: string;
 }
 
-export interface ReadingThreadsOptions {
+export interface ReadingProcessesOptions {
   /** Documents read at the same time. */
-  readonly threads?: number;
-  /** Time-out of one document in milliseconds; then its thread is ended. It counts while the process has a processor. */
+  readonly processes?: number;
+  /** Time-out of one document in milliseconds; then its process is ended. It counts while that has a processor. */
   readonly timeoutMs?: number;
-  /** JavaScript heap of one thread, megabytes. */
+  /** JavaScript heap of one process, megabytes. */
   readonly heapMb?: number;
-  /** How much the process may grow while one document is read, megabytes: buffers are outside the heap. */
+  /** How much it may grow while one document is read, megabytes: buffers are outside the heap. */
   readonly growthMb?: number;
-  /** A thread without work ends after this, milliseconds. */
+  /** A process without work ends after this, milliseconds. */
   readonly idleMs?: number;
+  /** The Node.js that runs the processes; default: that of this process. */
+  readonly program?: string;
 }
+
+type ReadingLimits = Required<Omit<ReadingProcessesOptions, 'processes'>>;
 
 interface Waiting {
   readonly job: ReadingJob;
@@ -50,37 +55,52 @@ interface Waiting {
   readonly settle: (outcome: ReadingText | ReadingFailure | Error) => void;
 }
 
-/** How often the growth of the process is checked, in milliseconds. */
-const lookEveryMs = 50;
-const megabyte = 1024 * 1024;
-
 /** On a machine without a free processor, a document may wait for one for this many times its limit. */
 const longestStretch = 10;
 
-/** Milliseconds. A thread has no processor time of its own in Node 20, and this is at least as much. */
-function processorTime(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1_000;
+/** Longest start of a process, milliseconds. */
+const startMs = 20_000;
+
+/** What a process sends; `isLast`: it ends with this reply. */
+interface Reply {
+  readonly id?: number;
+  readonly outcome?: ReadingText | ReadingFailure;
+  readonly isLast?: boolean;
 }
 
-/** Reads hostile bytes in threads that end when a document takes too much time or memory. */
-export class ReadingThreads {
-  private readonly threads: number;
-  private readonly limits: { readonly timeoutMs: number; readonly heapMb: number; readonly growthMb: number; readonly idleMs: number };
-  private readonly idle: ReadingThread[] = [];
+/**
+ * Reads hostile bytes in processes that end when a document takes too much time or memory. Threads are not enough: a single allocation that
+ * exhausts the heap of a thread ends the whole process (`FATAL ERROR: Reached heap limit`), and a document chooses how large allocations are.
+ */
+export class ReadingProcesses {
+  private readonly processes: number;
+  private readonly limits: ReadingLimits;
+  private readonly idle: ReadingProcess[] = [];
   private readonly queue: Waiting[] = [];
   private running = 0;
   private closed = false;
-  private readonly open = new Set<ReadingThread>();
+  private readonly open = new Set<ReadingProcess>();
 
-  constructor({ threads = 2, timeoutMs = 10_000, heapMb = 384, growthMb = 768, idleMs = 30_000 }: ReadingThreadsOptions = {}) {
-    this.threads = threads;
-    this.limits = { timeoutMs, heapMb, growthMb, idleMs };
+  constructor({
+    processes = 2,
+    timeoutMs = 10_000,
+    heapMb = 384,
+    growthMb = 768,
+    idleMs = 30_000,
+    program = process.execPath,
+  }: ReadingProcessesOptions = {}) {
+    this.processes = processes;
+    this.limits = { timeoutMs, heapMb, growthMb, idleMs, program };
   }
 
-  /** Threads that exist now. */
+  /** Processes that exist now. */
   get size(): number {
     return this.open.size;
+  }
+
+  /** Ids of the processes that exist now. */
+  get pids(): readonly number[] {
+    return [...this.open].flatMap(({ pid }) => pid ?? []);
   }
 
   /** Never throws because of the content of the document. Throws CALL_CANCELLED once `signal` aborts, SHUTTING_DOWN after `close`. */
@@ -118,65 +138,72 @@ export class ReadingThreads {
   async close(): Promise<void> {
     this.closed = true;
     for (const waiting of this.queue.splice(0)) waiting.settle(new Failure('SHUTTING_DOWN'));
-    await Promise.all([...this.open].map((thread) => thread.end()));
+    await Promise.all([...this.open].map((child) => child.end()));
   }
 
   private next(): void {
-    if (this.closed || this.running >= this.threads) return;
+    if (this.closed || this.running >= this.processes) return;
     const waiting = this.queue.shift();
     if (!waiting) return;
     this.running += 1;
-    const thread = this.idle.pop() ?? this.begin();
-    void thread.read(waiting.job, waiting.signal).then((outcome) => {
+    const child = this.idle.pop() ?? this.begin();
+    void child.read(waiting.job, waiting.signal).then((outcome) => {
       this.running -= 1;
-      if (thread.alive && !this.closed) this.idle.push(thread);
+      if (child.alive && !this.closed) this.idle.push(child);
       waiting.settle(this.closed && 'failed' in outcome ? new Failure('SHUTTING_DOWN') : outcome);
       this.next();
     });
   }
 
-  private begin(): ReadingThread {
-    const thread = new ReadingThread(this.limits, () => {
-      this.open.delete(thread);
-      const place = this.idle.indexOf(thread);
+  private begin(): ReadingProcess {
+    const child = new ReadingProcess(this.limits, () => {
+      this.open.delete(child);
+      const place = this.idle.indexOf(child);
       if (place >= 0) this.idle.splice(place, 1);
     });
-    this.open.add(thread);
-    return thread;
+    this.open.add(child);
+    return child;
   }
 }
 
-class ReadingThread {
-  private readonly worker: Worker;
+class ReadingProcess {
+  private readonly child: ChildProcess;
   private readonly started: Promise<void>;
   private idleTimer: NodeJS.Timeout | undefined;
-  private over: ((failure: ReadingFailure) => void) | null = null;
+  private over: ((outcome: ReadingText | ReadingFailure) => void) | null = null;
   private jobs = 0;
   alive = true;
 
   constructor(
-    private readonly limits: { readonly timeoutMs: number; readonly heapMb: number; readonly growthMb: number; readonly idleMs: number },
+    private readonly limits: ReadingLimits,
     private readonly gone: () => void,
   ) {
-    this.worker = new Worker(workerFile, {
-      resourceLimits: { maxOldGenerationSizeMb: limits.heapMb, maxYoungGenerationSizeMb: 48, stackSizeMb: 4 },
+    const { timeoutMs, heapMb, growthMb, program } = limits;
+    this.child = fork(processFile, [JSON.stringify({ timeoutMs, heapMb, growthMb, longestStretch })], {
+      execPath: program,
       execArgv: ['--no-warnings'],
       env: {},
-      stdout: true,
-      stderr: true,
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
-    this.worker.unref();
-    this.worker.stdout.resume();
-    this.worker.stderr.resume();
-    this.started = new Promise((resolve) => this.worker.once('message', () => resolve()));
-    this.worker.on('error', (error: NodeJS.ErrnoException) =>
-      this.fail(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'It needs more memory than allowed.' : 'Its content is broken.'),
-    );
-    this.worker.on('exit', () => {
-      this.alive = false;
+    this.child.unref();
+    this.child.channel?.unref();
+    this.started = new Promise((resolve) => this.child.once('message', () => resolve()));
+    this.child.on('error', () => {
       this.fail('Reading it was interrupted.');
+      // Without an id it was never started, and no exit follows.
+      if (this.child.pid === undefined) this.gone();
+    });
+    // The engine aborts its process when one allocation exhausts the heap.
+    this.child.on('exit', (code, signal) => {
+      const isAbort = signal === 'SIGABRT' || code === 134;
+      this.fail(isAbort ? 'It needs more memory than allowed.' : 'Reading it was interrupted.');
       this.gone();
     });
+  }
+
+  get pid(): number | undefined {
+    return this.child.pid;
   }
 
   /** Reads one document. Always returns an outcome. */
@@ -186,59 +213,53 @@ class ReadingThread {
     const id = this.jobs;
     return new Promise((resolve) => {
       let timer: NodeJS.Timeout | undefined;
-      const before = process.memoryUsage.rss();
-      const look = setInterval(() => {
-        if (process.memoryUsage.rss() - before > this.limits.growthMb * megabyte) stop('It needs more memory than allowed.', 'too_large');
-      }, lookEveryMs);
       const settle = (outcome: ReadingText | ReadingFailure | Error): void => {
         clearTimeout(timer);
-        clearInterval(look);
         signal.removeEventListener('abort', cancel);
-        this.worker.off('message', take);
+        this.child.off('message', take);
         this.over = null;
         if (this.alive) this.rest();
         resolve(outcome);
       };
-      const stop = (message: string, failed: ReadingFailure['failed'] = 'unreadable'): void => {
-        this.alive = false;
-        settle({ failed, message });
-        void this.worker.terminate();
+      const end = (outcome: ReadingFailure | Error): void => {
+        this.kill();
+        settle(outcome);
       };
-      const cancel = (): void => {
-        this.alive = false;
-        settle(new Failure('CALL_CANCELLED'));
-        void this.worker.terminate();
+      const cancel = (): void => end(new Failure('CALL_CANCELLED'));
+      const take = (message: Reply): void => {
+        if (message.id !== id || !message.outcome) return;
+        if (message.isLast) this.alive = false;
+        settle(message.outcome);
       };
-      const take = (message: { readonly id?: number; readonly outcome?: ReadingText | ReadingFailure }): void => {
-        if (message.id === id && message.outcome) settle(message.outcome);
-      };
-      this.over = (failure) => settle(failure);
-      this.worker.on('message', take);
+      this.over = settle;
+      this.child.on('message', take);
       signal.addEventListener('abort', cancel, { once: true });
       if (signal.aborted) return cancel();
-      // The thread's own start does not count as time of the document, but it is bounded too.
-      timer = setTimeout(() => stop('The thread that reads did not start.'), 20_000);
+      // Its start does not count as time of the document, but it is bounded too.
+      timer = setTimeout(() => end({ failed: 'unreadable', message: 'The process that reads did not start.' }), startMs);
       void this.started.then(() => {
         clearTimeout(timer);
         if (this.over === null) return;
-        const { timeoutMs } = this.limits;
-        const since = { wallMs: performance.now(), processorMs: processorTime() };
-        const check = (): void => {
-          const leftMs = timeoutMs - (processorTime() - since.processorMs);
-          if (leftMs <= 0 || performance.now() - since.wallMs >= timeoutMs * longestStretch)
-            return stop(`Reading it took longer than ${timeoutMs} ms.`, 'slow');
-          timer = setTimeout(check, leftMs);
-        };
-        timer = setTimeout(check, timeoutMs);
-        this.worker.postMessage({ id, job });
+        // The process ends a reading itself; this is for one that no longer does anything.
+        timer = setTimeout(
+          () => end({ failed: 'unreadable', message: 'Reading it was interrupted.' }),
+          this.limits.timeoutMs * longestStretch + startMs,
+        );
+        this.child.send({ id, job }, (error) => error && this.fail('Reading it was interrupted.'));
       });
     });
   }
 
   async end(): Promise<void> {
     clearTimeout(this.idleTimer);
+    this.kill();
+    const { pid, exitCode, signalCode } = this.child;
+    if (pid !== undefined && exitCode === null && signalCode === null) await once(this.child, 'exit');
+  }
+
+  private kill(): void {
     this.alive = false;
-    await this.worker.terminate();
+    this.child.kill('SIGKILL');
   }
 
   private rest(): void {

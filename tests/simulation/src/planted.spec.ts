@@ -22,7 +22,7 @@ const likely: Readonly<Record<string, number>> = {
   'cancel-not-level-triggered': 38,
   'stream-append-not-idempotent': 285,
   'superseded-not-written': 284,
-  'outage-counted-as-failure': 2_753,
+  'outage-counted-as-failure': 260,
   'retry-mapping-overwritten': 120,
   'key-is-no-id': 117,
   'ordered-again': 326,

@@ -13,7 +13,8 @@ describe('an aborted call', () => {
     leaving.abort();
     expect(await call).toBe('CALL_CANCELLED');
     const abortedAt = await until('the abort', () => server.calls[0]!.abortedAt);
-    expect(abortedAt - at).toBeLessThan(500);
+    // The call itself may take minutes. A busy machine needs more than half a second to close the connection.
+    expect(abortedAt - at).toBeLessThan(2_500);
   });
 
   it('is not sent when it was aborted before, and not repeated when it is aborted during back-off', async () => {

@@ -31,7 +31,7 @@ describe('the slots of a provider', () => {
   const take = (slots: ProviderSlots, signal = new AbortController().signal) =>
     slots.take('m@p', { signal, deadline: Number.MAX_SAFE_INTEGER, look: async () => undefined });
 
-  it('serve the next call of the process that holds one without a request to the store, and no more calls at once than there are slots', async () => {
+  it('serve the next call of the process that holds one without a request to the store if none waits, and no more calls at once than there are slots', async () => {
     const slots = process('one', 2);
     for (let n = 0; n < 3; n += 1) (await take(slots))();
     expect(asked).toEqual(['one takes']);
@@ -40,7 +40,6 @@ describe('the slots of a provider', () => {
     expect(asked).toEqual(['one takes', 'one takes']);
     both[0]!();
     (await third)();
-    expect(asked.filter((what) => what === 'one gives back')).toEqual([]);
   });
 
   it('are given back at once if another process waits, and before the next call of the same process', async () => {
@@ -52,6 +51,27 @@ describe('the slots of a provider', () => {
     while (!asked.slice(-2).includes('one takes')) await new Promise((resolve) => setImmediate(resolve));
     ofTwo();
     (await ofOne)();
+  });
+
+  it('are given in the order in which the calls came, whichever service or process they are from', async () => {
+    const [planner, merger, far] = [process('one', 1), process('one', 1), process('two', 1)];
+    const order: string[] = [];
+    const served = async (name: string, slots: ProviderSlots): Promise<void> => {
+      const giveBack = await take(slots);
+      order.push(name);
+      await new Promise((resolve) => setImmediate(resolve));
+      giveBack();
+    };
+    const first = await take(planner);
+    const waiting: Promise<void>[] = [];
+    for (const [name, slots] of Object.entries({ second: merger, third: planner, fourth: far, fifth: merger, sixth: planner })) {
+      const before = asked.length;
+      waiting.push(served(name, slots));
+      while (asked.length === before) await new Promise((resolve) => setImmediate(resolve));
+    }
+    first();
+    await Promise.all(waiting);
+    expect(order).toEqual(['second', 'third', 'fourth', 'fifth', 'sixth']);
   });
 
   it('are counted for each service of a single process, as in embedded mode', async () => {

@@ -4,6 +4,8 @@ import type { Logger } from '@conclave/platform';
 import { leaseRenewMs, leaseTtlMs, type Models, providerNameOf, type StateStore } from '@conclave/ports';
 
 const pollMs = 250;
+/** Milliseconds that a waiting call keeps its place since it last asked: the place of a dead process must not keep the others. */
+const placeMs = 4 * pollMs;
 /** Milliseconds that a process keeps an unused slot: the next call of a run often follows at once. */
 const idleMs = 500;
 /** Milliseconds after which a call says that it waits. */
@@ -92,18 +94,22 @@ export class ProviderSlots {
     this.taken += 1;
     const holder = `${this.owner}/slot/${this.taken}`;
     const slot = { name: provider, limit, holder, ttlMs: leaseTtlMs };
-    await this.heard();
-    let wake: () => void = () => undefined;
-    const onChange = (): void => wake();
+    // A hint may arrive while the store is being asked.
+    let [changed, wake]: [boolean, () => void] = [signal.aborted, () => undefined];
+    const onChange = (): void => {
+      changed = true;
+      wake();
+    };
     const wakes = this.wakes.get(provider) ?? new Set();
     this.wakes.set(provider, wakes.add(onChange));
     signal.addEventListener('abort', onChange);
     const since = performance.now();
     let said = false;
     try {
-      while (!(await state.leases.acquireSlot(slot))) {
+      await this.heard();
+      while (!(await state.leases.acquireSlot({ ...slot, waitMs: placeMs }))) {
         await state.hints.publish(wantedChannel, JSON.stringify({ provider, by: this.owner }));
-        if (!signal.aborted)
+        if (!changed)
           await new Promise<void>((resolve) => {
             const timer = setTimeout(resolve, pollMs);
             wake = () => {
@@ -111,6 +117,7 @@ export class ProviderSlots {
               resolve();
             };
           });
+        changed = false;
         if (signal.aborted) throw new Failure('CALL_CANCELLED', 'It was waiting for a free slot of its provider.');
         if ((await state.now()) >= deadline) throw noFreeSlot();
         await look();
@@ -118,12 +125,15 @@ export class ProviderSlots {
           said = true;
           waits?.(limit);
         }
-        const freed = this.takeUnused(provider);
-        if (freed) return freed;
       }
+    } catch (error) {
+      this.inBackground(provider, () => state.leases.releaseSlot(slot));
+      throw error;
     } finally {
       signal.removeEventListener('abort', onChange);
       wakes.delete(onChange);
+      // Several slots may have become free at once.
+      this.wakeFirst(provider);
     }
     // The next renewal makes up for a failed one; an expired slot only lets one more call through.
     const renewal = setInterval(() => void state.leases.acquireSlot(slot).catch(() => undefined), leaseRenewMs);
@@ -139,8 +149,9 @@ export class ProviderSlots {
 
   private giveBack(held: Held): void {
     const { provider } = held;
-    // Waiters in other processes come before our own next call; otherwise they might wait forever.
-    if (performance.now() - (this.wanted.get(provider) ?? -Infinity) < 2 * pollMs) return this.release(held);
+    // The store knows which call has waited for longest, here or in another process.
+    const isWanted = performance.now() - (this.wanted.get(provider) ?? -Infinity) < 2 * pollMs;
+    if (isWanted || (this.wakes.get(provider)?.size ?? 0) > 0) return this.release(held);
     held.idle = setTimeout(() => {
       this.unused.set(
         provider,
@@ -149,7 +160,12 @@ export class ProviderSlots {
       this.release(held);
     }, idleMs).unref();
     this.unused.set(provider, [...(this.unused.get(provider) ?? []), held]);
-    for (const wake of this.wakes.get(provider) ?? []) wake();
+  }
+
+  /** The others of this process came later, so that they would be refused. */
+  private wakeFirst(provider: string): void {
+    const [first] = this.wakes.get(provider) ?? [];
+    first?.();
   }
 
   private releaseUnused(provider: string): void {
@@ -159,9 +175,13 @@ export class ProviderSlots {
   /** The store notifies waiters. A slot that cannot be released expires by itself. */
   private release({ provider, holder, renewal }: Held): void {
     clearInterval(renewal);
-    const { state, logger } = this.parts;
-    const released = (async () => state.leases.releaseSlot({ name: provider, holder }))().catch((error: unknown) =>
-      logger.warn('A slot could not be released.', { provider, error }),
+    this.inBackground(provider, () => this.parts.state.leases.releaseSlot({ name: provider, holder }));
+  }
+
+  /** Requests that no call waits for. */
+  private inBackground(provider: string, release: () => Promise<void>): void {
+    const released = (async () => release())().catch((error: unknown) =>
+      this.parts.logger.warn('A slot could not be released.', { provider, error }),
     );
     this.releases.add(released);
     void released.finally(() => this.releases.delete(released));
@@ -169,7 +189,7 @@ export class ProviderSlots {
 
   /** Resolves once this process is subscribed to free slots and waiting processes. */
   private async heard(): Promise<void> {
-    await this.hear('slot', (provider) => this.wakes.get(provider)?.forEach((wake) => wake()));
+    await this.hear('slot', (provider) => this.wakeFirst(provider));
     await this.hear(wantedChannel, (text) => this.onWanted(JSON.parse(text) as { provider: string; by: string }));
   }
 

@@ -160,6 +160,7 @@ export {
   type StoreTtl,
 } from './state/limits.js';
 export { forgettable } from './state/forgettable.js';
+export { ProcessSlots } from './state/process-slots.js';
 export { loadChannel, type LoadReport, readLoadReport } from './state/load.js';
 export {
   amountOf,
@@ -213,6 +214,7 @@ export type {
   Leases,
   Runs,
   RunSummary,
+  SlotRequest,
   StateStore,
   Step,
   StepTime,

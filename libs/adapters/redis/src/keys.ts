@@ -123,8 +123,10 @@ export class Keys {
   workers(taskClass: string): string {
     return `${this.beforeClass}${taskClass}`;
   }
-  slots(name: string): PlacedKey {
-    return this.placed(name, `slots:${name}`);
+  /** `waiting`: when each holder came that waits for a slot; `waits`: until when it keeps its place. */
+  slots(name: string): PlacedKey & { readonly waiting: string; readonly waits: string } {
+    const [waiting, waits] = ['waiting', 'waits'].map((kind) => this.placed(name, `slots-${kind}:${name}`).key);
+    return { ...this.placed(name, `slots:${name}`), waiting: waiting!, waits: waits! };
   }
   delivery(group: string, record: string): PlacedKey {
     const name = JSON.stringify([group, record]);

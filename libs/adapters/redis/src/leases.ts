@@ -83,13 +83,13 @@ export class RedisLeases implements Leases {
     return this.connection.run(at, countSlots, [key], []);
   }
 
-  async acquireSlot({ name, limit, holder, ttlMs }: Parameters<Leases['acquireSlot']>[0]): Promise<boolean> {
-    const { at, key } = this.keys.slots(name);
-    return (await this.connection.run(at, acquireSlot, [key], [holder, limit, ttlMs])) === 1;
+  async acquireSlot({ name, limit, holder, ttlMs, waitMs = 0 }: Parameters<Leases['acquireSlot']>[0]): Promise<boolean> {
+    const { at, key, waiting, waits } = this.keys.slots(name);
+    return (await this.connection.run(at, acquireSlot, [key, waiting, waits], [holder, limit, ttlMs, waitMs])) === 1;
   }
 
   async releaseSlot({ name, holder }: Parameters<Leases['releaseSlot']>[0]): Promise<void> {
-    const { at, key } = this.keys.slots(name);
-    await this.connection.run(at, releaseSlot, [key], [holder, this.keys.channel('slot'), name]);
+    const { at, key, waiting, waits } = this.keys.slots(name);
+    await this.connection.run(at, releaseSlot, [key, waiting, waits], [holder, this.keys.channel('slot'), name]);
   }
 }

@@ -99,6 +99,40 @@ export function describeLeases({ open }: StoreHarness): void {
       await until('the hint arrived', () => hints.heard.includes(name));
     });
 
+    const wait = async (holder: string, limit = 1, waitMs = 60_000, leases = under.store.leases) =>
+      leases.acquireSlot({ name, limit, holder, ttlMs: 60_000, waitMs });
+    const release = (holder: string) => under.store.leases.releaseSlot({ name, holder });
+
+    it('are for those that wait for longest, in every process, and for one that does not wait only if none is left for it', async () => {
+      const other = (await under.another()).store.leases;
+      await acquire('a', 1);
+      expect([await wait('b'), await wait('c', 1, 60_000, other), await wait('d')]).toEqual([false, false, false]);
+      await release('a');
+      expect([await wait('d'), await wait('c', 1, 60_000, other), await acquire('e', 1)]).toEqual([false, false, false]);
+      expect([await wait('b'), await wait('b')]).toEqual([true, true]);
+      await release('b');
+      expect([await wait('d'), await wait('c', 1, 60_000, other), await wait('d')]).toEqual([false, true, false]);
+    });
+
+    it('are as many as are left for those that come later', async () => {
+      await acquire('a');
+      await acquire('b');
+      expect([await wait('c', 2), await wait('d', 2), await wait('e', 2)]).toEqual([false, false, false]);
+      await release('a');
+      await release('b');
+      expect([await wait('e', 2), await wait('d', 2), await wait('c', 2), await wait('e', 2)]).toEqual([false, true, true, false]);
+    });
+
+    it('do not stay free for one that waits no longer, or has not asked for the time of its place', async () => {
+      await acquire('a', 1);
+      expect([await wait('silent', 1, 100), await wait('gone'), await wait('lively')]).toEqual([false, false, false]);
+      await release('a');
+      expect(await wait('lively')).toBe(false);
+      await release('gone');
+      await pass(under, 150);
+      expect(await wait('lively')).toBe(true);
+    });
+
     it('are counted while they are held', async () => {
       const held = () => under.store.leases.slotsHeld(name);
       expect(await held()).toBe(0);

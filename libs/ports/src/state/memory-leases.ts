@@ -1,16 +1,18 @@
 import type { DeliveryKey, DeliveryLedger } from '../event-log/event-log.js';
 import type { MemoryHints } from './memory-hints.js';
-import type { Leases } from './state.js';
+import { ProcessSlots } from './process-slots.js';
+import type { Leases, SlotRequest } from './state.js';
 
 export class MemoryLeases implements Leases {
   private readonly processes = new Map<string, { readonly classes: readonly string[]; readonly until: number }>();
-  /** Slot name -> holder -> when it expires. */
-  private readonly slots = new Map<string, Map<string, number>>();
+  private readonly slots: ProcessSlots;
 
   constructor(
     private readonly now: () => number,
-    private readonly hints: MemoryHints,
-  ) {}
+    hints: MemoryHints,
+  ) {
+    this.slots = new ProcessSlots(now, (name) => hints.send('slot', name));
+  }
 
   async renewProcess({ id, classes, ttlMs }: Parameters<Leases['renewProcess']>[0]): Promise<void> {
     this.processes.set(id, { classes: [...classes], until: this.now() + ttlMs });
@@ -39,29 +41,20 @@ export class MemoryLeases implements Leases {
   }
 
   async slotsHeld(name: string): Promise<number> {
-    return this.held(name).size;
+    return this.slots.count(name);
   }
 
-  async acquireSlot({ name, limit, holder, ttlMs }: Parameters<Leases['acquireSlot']>[0]): Promise<boolean> {
-    const holders = this.held(name);
-    if (!holders.has(holder) && holders.size >= limit) return false;
-    holders.set(holder, this.now() + ttlMs);
-    this.slots.set(name, holders);
-    return true;
+  async acquireSlot(slot: SlotRequest): Promise<boolean> {
+    return this.slots.acquire(slot);
   }
 
-  async releaseSlot({ name, holder }: { readonly name: string; readonly holder: string }): Promise<void> {
-    if (this.slots.get(name)?.delete(holder)) this.hints.send('slot', name);
+  async releaseSlot(slot: { readonly name: string; readonly holder: string }): Promise<void> {
+    this.slots.release(slot);
   }
 
   /** Current slot holders, as `<name> <holder>`. */
   heldSlots(): readonly string[] {
-    return [...this.slots.keys()].flatMap((name) => [...this.held(name).keys()].map((holder) => `${name} ${holder}`));
-  }
-
-  private held(name: string): Map<string, number> {
-    const now = this.now();
-    return new Map([...(this.slots.get(name) ?? [])].filter(([, until]) => until > now));
+    return this.slots.holders();
   }
 }
 

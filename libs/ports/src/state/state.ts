@@ -268,6 +268,15 @@ export interface Journal {
   started(taskId: string): Promise<boolean>;
 }
 
+/** One of `limit` slots of a name (a provider) for a holder; times are in milliseconds. */
+export interface SlotRequest {
+  readonly name: string;
+  readonly limit: number;
+  readonly holder: string;
+  readonly ttlMs: number;
+  readonly waitMs?: number;
+}
+
 export interface Leases {
   /** Registers or renews this process; call every `leaseRenewMs`. Expires after `ttlMs` (`leaseTtlMs`). */
   renewProcess(process: {
@@ -284,9 +293,12 @@ export interface Leases {
   /** How many slots of this name are held. */
   slotsHeld(name: string): Promise<number>;
   /**
-   * Takes one of `limit` slots of a name (a provider); false if all are taken. Renew it within `ttlMs` milliseconds. Idempotent by holder.
+   * Takes one of `limit` slots of a name (a provider); false if all are taken, or are for holders that have waited for longer. Renew it
+   * within `ttlMs` milliseconds. Idempotent by holder. With `waitMs`, a refused holder keeps its place before those that ask later for so
+   * many milliseconds since it last asked.
    */
-  acquireSlot(slot: { readonly name: string; readonly limit: number; readonly holder: string; readonly ttlMs: number }): Promise<boolean>;
+  acquireSlot(slot: SlotRequest): Promise<boolean>;
+  /** Gives back a slot, or the place of a holder that waits for one. */
   releaseSlot(slot: { readonly name: string; readonly holder: string }): Promise<void>;
 }
 

@@ -82,12 +82,31 @@ export const countWorkers = script<number>('count-workers', `return redis.call('
 
 export const countSlots = script<number>('count-slots', `return redis.call('ZCOUNT', KEYS[2], '(' .. text(now), '+inf')`);
 
+/** Places in the queue are numbers that rise; those of holders that no longer ask are dropped. */
 export const acquireSlot = script<number>(
   'acquire-slot',
   `
-local slots, holder, limit, ttl = KEYS[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
+local slots, waiting, waits = KEYS[2], KEYS[3], KEYS[4]
+local holder, limit, ttl, wait = ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 redis.call('ZREMRANGEBYSCORE', slots, '-inf', text(now))
-if not redis.call('ZSCORE', slots, holder) and redis.call('ZCARD', slots) >= limit then return 0 end
+if not redis.call('ZSCORE', slots, holder) then
+  for _, gone in ipairs(redis.call('ZRANGEBYSCORE', waits, '-inf', text(now))) do
+    redis.call('ZREM', waiting, gone)
+    redis.call('ZREM', waits, gone)
+  end
+  local before = redis.call('ZRANK', waiting, holder) or redis.call('ZCARD', waiting)
+  if redis.call('ZCARD', slots) + before >= limit then
+    if wait > 0 then
+      local last = tonumber(redis.call('ZREVRANGE', waiting, 0, 0, 'WITHSCORES')[2] or 0)
+      redis.call('ZADD', waiting, 'NX', text(last + 1), holder)
+      redis.call('ZADD', waits, text(now + wait), holder)
+      for _, key in ipairs({ waiting, waits }) do redis.call('PEXPIRE', key, text(math.max(wait, redis.call('PTTL', key)))) end
+    end
+    return 0
+  end
+  redis.call('ZREM', waiting, holder)
+  redis.call('ZREM', waits, holder)
+end
 redis.call('ZADD', slots, text(now + ttl), holder)
 -- Each slot is renewed for as long as any other, so the last one's time is the time of all.
 redis.call('PEXPIRE', slots, text(math.max(ttl, redis.call('PTTL', slots))))
@@ -99,6 +118,8 @@ export const releaseSlot = script<number>(
   'release-slot',
   `
 local slots, holder, hint, name = KEYS[2], ARGV[3], ARGV[4], ARGV[5]
+redis.call('ZREM', KEYS[3], holder)
+redis.call('ZREM', KEYS[4], holder)
 local released = redis.call('ZREM', slots, holder)
 if released == 1 then redis.call('PUBLISH', hint, name) end
 return released

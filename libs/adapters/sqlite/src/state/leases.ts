@@ -1,4 +1,4 @@
-import type { Leases } from '@conclave/ports';
+import { type Leases, ProcessSlots, type SlotRequest } from '@conclave/ports';
 import type { ProcessHints } from './hints.js';
 
 interface LeaseRow {
@@ -11,14 +11,14 @@ interface LeaseRow {
  */
 export class ProcessLeases implements Leases {
   private readonly processes = new Map<string, LeaseRow>();
-  /** Slot name -> holder -> expiry. */
-  private readonly slots = new Map<string, Map<string, number>>();
-  private forgetAt = 0;
+  private readonly slots: ProcessSlots;
 
   constructor(
     private readonly now: () => number,
-    private readonly hints: ProcessHints,
-  ) {}
+    hints: ProcessHints,
+  ) {
+    this.slots = new ProcessSlots(now, (name) => void hints.publish('slot', name));
+  }
 
   renewProcess(process: { readonly id: string; readonly classes: readonly string[]; readonly ttlMs: number }): Promise<void> {
     this.processes.set(process.id, { classes: [...process.classes], until: this.now() + process.ttlMs });
@@ -49,8 +49,7 @@ export class ProcessLeases implements Leases {
   }
 
   slotsHeld(name: string): Promise<number> {
-    const now = this.now();
-    return Promise.resolve([...(this.slots.get(name)?.values() ?? [])].filter((until) => until > now).length);
+    return Promise.resolve(this.slots.count(name));
   }
 
   liveWorkers(taskClass: string): Promise<number> {
@@ -59,28 +58,12 @@ export class ProcessLeases implements Leases {
     return Promise.resolve(live.length);
   }
 
-  acquireSlot(slot: { readonly name: string; readonly limit: number; readonly holder: string; readonly ttlMs: number }): Promise<boolean> {
-    const now = this.now();
-    this.forget(now);
-    const holders = this.slots.get(slot.name) ?? new Map<string, number>();
-    for (const [holder, until] of holders) if (until <= now) holders.delete(holder);
-    if (!holders.has(slot.holder) && holders.size >= slot.limit) return Promise.resolve(false);
-    holders.set(slot.holder, now + slot.ttlMs);
-    this.slots.set(slot.name, holders);
-    return Promise.resolve(true);
-  }
-
-  /** Names of runs are never requested again: once a minute, those whose last holder's time has ended are dropped. */
-  private forget(now: number): void {
-    if (now < this.forgetAt) return;
-    this.forgetAt = now + 60_000;
-    for (const [name, holders] of this.slots) if ([...holders.values()].every((until) => until <= now)) this.slots.delete(name);
+  acquireSlot(slot: SlotRequest): Promise<boolean> {
+    return Promise.resolve(this.slots.acquire(slot));
   }
 
   releaseSlot(slot: { readonly name: string; readonly holder: string }): Promise<void> {
-    const holders = this.slots.get(slot.name);
-    if (!holders?.delete(slot.holder)) return Promise.resolve();
-    if (holders.size === 0) this.slots.delete(slot.name);
-    return this.hints.publish('slot', slot.name);
+    this.slots.release(slot);
+    return Promise.resolve();
   }
 }

@@ -119,7 +119,8 @@ async function openEmbedder(loaded: Loaded): Promise<Embedder> {
   const { openEmbeddings, natureOf } = await import('@conclave/adapter-openai');
   const provider = providerOf(loaded, name, natureOf);
   if (!provider) throw new Failure('CONFIGURATION_INVALID', `embeddings.model: there is no provider ${name}. Name it under \`providers\`.`);
-  return openEmbeddings({ name, provider, model: model.slice(0, at) });
+  const price = loaded.configuration.models[model]?.price;
+  return openEmbeddings({ name, provider, model: model.slice(0, at), ...(price ? { price } : {}) });
 }
 
 /** Throws Failure CONFIGURATION_INVALID for a model of an unconfigured provider. */

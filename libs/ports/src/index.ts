@@ -6,6 +6,7 @@ export {
   collectionOf,
   documentsCollection,
   type Embedder,
+  type EmbedOptions,
   factsPurpose,
   resultsPurpose,
   toUnitLength,

@@ -1,6 +1,6 @@
-import { estimateTokens, type Usage } from '@conclave/contracts';
-import { type EmbeddingCall, type EmbeddingInput, type EmbeddingReply, wellFormed } from '@conclave/ports';
+import { type EmbeddingCall, type EmbeddingReply, wellFormed } from '@conclave/ports';
 import type { ModelPrice, ProviderConfig, RetrySettings } from './configuration.js';
+import { type EmbeddingUsage, usageOf } from './embedding-usage.js';
 import { vectorsOf } from './embeddings.js';
 import { ProviderRequests } from './provider-requests.js';
 import { asRefused } from './upstream-failure.js';
@@ -33,7 +33,7 @@ export class EmbeddingCalls {
         {
           ...{ path: 'embeddings', body, brings: 'embeddings', prompts: sent.filter((one) => typeof one === 'string') },
           ...(attempts === undefined ? {} : { attempts }),
-          read: (said) => ({ vectors: vectorsOf(said, sent.length, this.name), said: said as Said }),
+          read: (said) => ({ vectors: vectorsOf(said, sent.length, this.name), said: said as EmbeddingUsage }),
           refused: (fault) => asRefused(fault, this.provider.api_key),
         },
         wanted,
@@ -43,19 +43,3 @@ export class EmbeddingCalls {
     return { vectors, usage: usageOf(said, input, price), reportedModel: said.model ?? null, durationMs: performance.now() - began };
   }
 }
-
-interface Said {
-  readonly model?: string;
-  readonly usage?: { readonly prompt_tokens?: unknown };
-}
-
-/** What the server counted, or else our estimate. */
-function usageOf({ usage }: Said, input: EmbeddingInput, price: ModelPrice | undefined): Usage {
-  const counted = usage?.prompt_tokens;
-  const known = typeof counted === 'number' && Number.isInteger(counted) && counted >= 0;
-  const prompt = known ? counted : tokensOf(input);
-  return { calls: 1, prompt, completion: 0, reasoning: 0, cost: price ? (prompt * price.input) / 1_000_000 : 0, estimated: !known };
-}
-
-const tokensOf = (input: EmbeddingInput): number =>
-  input.map((one) => (typeof one === 'string' ? estimateTokens(one) : one.length)).reduce((sum, tokens) => sum + tokens, 0);

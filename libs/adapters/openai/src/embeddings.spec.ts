@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Usage } from '@conclave/contracts';
 import { describe, expect, it } from '@jest/globals';
 import { describeEmbedder } from '@conclave/ports/suites';
 import type { Embedder } from '@conclave/ports';
@@ -73,6 +74,20 @@ describe('an endpoint for embeddings', () => {
     expect(calls).toEqual([
       { asked: { model: 'm', input: ['a', '(empty)'], encoding_format: 'float' }, authorization: 'Bearer k-123' },
       { asked: { model: 'm', input: ['c\ufffd'], encoding_format: 'float' }, authorization: 'Bearer k-123' },
+    ]);
+  });
+
+  it('reports what each request cost, as the server counted it or else estimated', async () => {
+    const paid: Usage[] = [];
+    const usage = { prompt_tokens: 1_000 };
+    const embedder = await open(
+      ({ input }, response) => send(response, { data: dataOf(input, 6), ...(input.length > 1 ? { usage } : {}) }),
+      { batch: 2, price: { input: 2, output: 0 } },
+    );
+    await embedder.embed(['a', 'b', 'four'], { signal, onUsage: (one) => void paid.push(one) });
+    expect(paid).toMatchObject([
+      { calls: 1, prompt: 1_000, cost: 0.002, estimated: false },
+      { calls: 1, prompt: 1, cost: 0.000002, estimated: true },
     ]);
   });
 

@@ -1,6 +1,7 @@
 import { Failure } from '@conclave/contracts';
-import { toUnitLength, wellFormed, type Embedder } from '@conclave/ports';
-import type { ProviderConfig, RetrySettings } from './configuration.js';
+import { toUnitLength, wellFormed, type Embedder, type EmbedOptions } from '@conclave/ports';
+import type { ModelPrice, ProviderConfig, RetrySettings } from './configuration.js';
+import { type EmbeddingUsage, usageOf } from './embedding-usage.js';
 import { saysTooMany } from './limits-reached.js';
 import { ProviderRequests } from './provider-requests.js';
 import type { FailedAttempt } from './upstream-failure.js';
@@ -14,6 +15,8 @@ export interface EmbeddingsConfig {
   readonly dimensions?: number;
   /** Texts per request; default 64. */
   readonly batch?: number;
+  /** Of the model; absent = its requests cost 0. */
+  readonly price?: ModelPrice;
   readonly retry?: Partial<RetrySettings>;
 }
 
@@ -49,11 +52,11 @@ class EmbeddingsEndpoint implements Embedder {
     return this.knownDimension;
   }
 
-  async embed(texts: readonly string[], { signal }: { readonly signal: AbortSignal }): Promise<readonly Float32Array[]> {
+  async embed(texts: readonly string[], { signal, onUsage }: EmbedOptions): Promise<readonly Float32Array[]> {
     const asked = texts.map((text) => (text.trim() === '' ? emptyText : wellFormed(text)));
     const vectors: Float32Array[] = [];
     await this.requests.whileWanted(signal, async (wanted) => {
-      for (const batch of batchesOf(asked, () => this.most)) vectors.push(...(await this.batch(batch, wanted)));
+      for (const batch of batchesOf(asked, () => this.most)) vectors.push(...(await this.batch(batch, wanted, onUsage)));
     });
     return vectors;
   }
@@ -68,8 +71,8 @@ class EmbeddingsEndpoint implements Embedder {
   }
 
   /** Asks again for half as many texts, or half of one text, if the server refuses them because they are too many or too long. */
-  private async batch(texts: readonly string[], wanted: AbortSignal): Promise<readonly Float32Array[]> {
-    const ended = await this.asked(texts, wanted);
+  private async batch(texts: readonly string[], wanted: AbortSignal, onUsage: EmbedOptions['onUsage']): Promise<readonly Float32Array[]> {
+    const ended = await this.asked(texts, wanted, onUsage);
     if (!('failure' in ended)) return this.checked(ended);
     const { failure, status, said } = ended;
     const tooMany = saysTooMany(status ?? 0, said);
@@ -77,23 +80,30 @@ class EmbeddingsEndpoint implements Embedder {
     if (texts.length > 1) {
       const half = Math.ceil(texts.length / 2);
       if (tooMany) this.most = Math.min(this.most, half);
-      return [...(await this.batch(texts.slice(0, half), wanted)), ...(await this.batch(texts.slice(half), wanted))];
+      return [...(await this.batch(texts.slice(0, half), wanted, onUsage)), ...(await this.batch(texts.slice(half), wanted, onUsage))];
     }
     const [text = ''] = texts;
     if (text.length <= shortestCut) throw failure;
-    return this.batch([wellFormed(text.slice(0, Math.max(shortestCut, text.length >> 1)))], wanted);
+    return this.batch([wellFormed(text.slice(0, Math.max(shortestCut, text.length >> 1)))], wanted, onUsage);
   }
 
   /** The vectors, or a refusal. Throws every failure that is none. */
-  private async asked(texts: readonly string[], wanted: AbortSignal): Promise<readonly Float32Array[] | FailedAttempt> {
-    const { model, dimensions, name } = this.config;
+  private async asked(
+    texts: readonly string[],
+    wanted: AbortSignal,
+    onUsage: EmbedOptions['onUsage'],
+  ): Promise<readonly Float32Array[] | FailedAttempt> {
+    const { model, dimensions, name, price } = this.config;
     // Not every server supports base64.
     const body = { model, input: texts, encoding_format: 'float', ...(dimensions === undefined ? {} : { dimensions }) };
-    const read = (answer: unknown): readonly Float32Array[] => vectorsOf(answer, texts.length, name);
+    const read = (answer: unknown) => ({ vectors: vectorsOf(answer, texts.length, name), said: answer as EmbeddingUsage });
     const refusal: { fault: FailedAttempt | null } = { fault: null };
     const refused = (fault: FailedAttempt) => (refusal.fault = fault).failure;
     try {
-      return await this.requests.post({ path: 'embeddings', body, brings: 'embeddings', prompts: texts, read, refused }, wanted);
+      const request = { path: 'embeddings', body, brings: 'embeddings', prompts: texts, read, refused } as const;
+      const { vectors, said } = await this.requests.post(request, wanted);
+      onUsage?.(usageOf(said, texts, price));
+      return vectors;
     } catch (error) {
       if (refusal.fault) return refusal.fault;
       throw error;

@@ -1,3 +1,12 @@
+import type { Usage } from '@conclave/contracts';
+
+/** How texts are embedded. */
+export interface EmbedOptions {
+  readonly signal: AbortSignal;
+  /** Gets the usage of each request that a model server answered; an embedder without a server never calls it. */
+  readonly onUsage?: (usage: Usage) => void;
+}
+
 /** Turns texts into vectors; texts of similar meaning get close directions. Adapters: built in, OpenAI-compatible. */
 export interface Embedder {
   /** Name and version of the embedding. Equal ids mean the same vector space; vectors of different ids must never be compared. */
@@ -11,7 +20,7 @@ export interface Embedder {
    * Throws Failure CALL_CANCELLED when the signal aborts, PROVIDER_* and CALL_TIMEOUT from a server, and VECTORS_INCOMPATIBLE when its
    * dimension changes.
    */
-  embed(texts: readonly string[], options: { readonly signal: AbortSignal }): Promise<readonly Float32Array[]>;
+  embed(texts: readonly string[], options: EmbedOptions): Promise<readonly Float32Array[]>;
   /** Null while it works, otherwise a sentence that says what is wrong. */
   health(): Promise<string | null>;
   close(): Promise<void>;

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
+  addUsage,
   type Caller,
   type EmbeddingList,
   type EmbeddingRequest,
@@ -7,6 +8,7 @@ import {
   Failure,
   type ModelChoice,
   noUsage,
+  type Usage,
 } from '@conclave/contracts';
 import {
   type Embedder,
@@ -78,7 +80,7 @@ export class EmbeddingCalls {
       const ref = isBuilt ? ownEmbedding : typeof embedder === 'string' ? embedder : embedder.models[0]!;
       const { reply, model } = await this.records.limited(response, caller, { ref, body: { input: [...asked.input] } }, async (callId) =>
         isBuilt
-          ? { reply: await this.built(embedder, texts, asked.dimensions, abort.signal), model: null }
+          ? { reply: await this.own(embedder, texts, asked.dimensions, { callId, caller, signal: abort.signal }), model: null }
           : this.firstOf(embedder, asked, caller, callId, abort.signal),
       );
       if (left) return;
@@ -95,17 +97,35 @@ export class EmbeddingCalls {
     }
   }
 
-  private async built(
+  /** The vectors of the collections' embedder. If a model server makes them, they are recorded and charged like those of a model. */
+  private async own(
     embedder: Embedder,
     texts: readonly string[],
     dimensions: AskedVectors['dimensions'],
-    signal: AbortSignal,
+    { callId, caller, signal }: { readonly callId: string; readonly caller: Caller; readonly signal: AbortSignal },
   ): Promise<EmbeddingReply> {
-    const began = performance.now();
-    const vectors = await embedder.embed(texts, { signal });
-    if (dimensions) assertLength(vectors, dimensions);
+    const [began, startedAt] = [performance.now(), Date.now()];
+    const paid: Usage[] = [];
+    const call: MadeCall = { model: embedder.id, body: { input: [...texts] }, purpose: 'embedding', startedAt, caller };
+    const keep = (reply: EmbeddingReply | null, failure: Failure | null): void => {
+      if (paid.length > 0) this.connections.track(this.records.record(callId, call, reply && recorded(reply), failure));
+    };
+    let vectors: EmbeddingReply['vectors'];
+    try {
+      vectors = await embedder.embed(texts, { signal, onUsage: (usage) => void paid.push(usage) });
+    } catch (error) {
+      const { code, detail, options } = asFailure(error);
+      // Earlier batches of the texts were paid for.
+      const usage = paid.reduce(addUsage, noUsage);
+      keep(null, new Failure(code, detail, { ...options, context: { ...options.context, usage } }));
+      throw error;
+    }
     const prompt = texts.reduce((sum, text) => sum + estimateTokens(text), 0);
-    return { vectors, usage: { ...noUsage, prompt, estimated: true }, reportedModel: null, durationMs: performance.now() - began };
+    const usage = paid.length > 0 ? paid.reduce(addUsage, noUsage) : { ...noUsage, prompt, estimated: true };
+    const reply = { vectors, usage, reportedModel: null, durationMs: performance.now() - began };
+    keep(reply, null);
+    if (dimensions) assertLength(vectors, dimensions);
+    return reply;
   }
 
   private async firstOf(

@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type CallRecorded, Failure } from '@conclave/contracts';
+import { type CallRecorded, Failure, KeyLimits, noUsage, type Usage } from '@conclave/contracts';
 import type { Embedder } from '@conclave/ports';
 import { until } from '@conclave/test-support';
 import OpenAI from 'openai';
 import { twoTenants, World } from '../__fixtures__/world.js';
+import type { ApiKeys } from '../options.js';
 
 /** Two numbers per text. */
 const embedder: Embedder = {
@@ -36,6 +37,42 @@ describe('embeddings through the OpenAI client', () => {
     expect(plain.data).toEqual(packed.data);
     expect(packed).toMatchObject({ object: 'list', model: 'conclave-embedding', usage: { prompt_tokens: 2, total_tokens: 2 } });
     expect(recorded()).toEqual([]);
+  });
+
+  it('of the collections are recorded and charged if a model server makes them', async () => {
+    const counted: Usage = { ...noUsage, calls: 1, prompt: 11, cost: 0.25 };
+    const served: Embedder = {
+      ...{ ...embedder, id: 'e@served' },
+      embed: async (texts, { signal, onUsage }) => {
+        onUsage?.(counted);
+        if (texts.includes('refused')) throw new Failure('PROVIDER_FAILED');
+        onUsage?.(counted);
+        return embedder.embed(texts, { signal });
+      },
+    };
+    const limits = { ...KeyLimits.parse({}), tokens_per_day: 30 };
+    const keys: ApiKeys = {
+      identifyHash: async () => null,
+      identify: async () => ({ keyId: 'static:sk', name: 'sk', tenant: 'a', actor: 'key_sk', role: 'user', limits }),
+    };
+    const limited = await World.open({ parts: { embedder: served }, keys });
+    try {
+      const own = new OpenAI({ baseURL: `${limited.url}/v1`, apiKey: 'sk', maxRetries: 0 });
+      const { data, response } = await own.embeddings.create({ model: 'conclave-embedding', input: 'ab' }).withResponse();
+      expect([data.usage.prompt_tokens, response.headers.get('x-conclave-cost')]).toEqual([22, '0.5']);
+      await expect(own.embeddings.create({ model: 'e@served', input: 'refused' })).rejects.toMatchObject({ code: 'PROVIDER_FAILED' });
+      const calls = () => limited.events<CallRecorded>('audit').map(({ data: call }) => call);
+      await until('both records', () => calls().length === 2);
+      expect(calls().map(({ model, status, usage: { calls: n, prompt, cost } }) => [model, status, n, prompt, cost])).toEqual([
+        ['e@served', 'ok', 2, 22, 0.5],
+        ['e@served', 'error', 1, 11, 0.25],
+      ]);
+      await expect(own.embeddings.create({ model: 'conclave-embedding', input: 'ab' })).rejects.toMatchObject({
+        code: 'insufficient_quota',
+      });
+    } finally {
+      await limited.close();
+    }
   });
 
   it('use a model of a provider, with its usage, its cost and a record of the call', async () => {

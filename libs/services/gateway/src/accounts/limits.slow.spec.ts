@@ -184,6 +184,19 @@ describe('limits of an API key', () => {
     expect(spent.headers.get('x-ratelimit-remaining-tokens')).toBe('0');
   });
 
+  it.each<[string, Partial<KeyLimits>]>([
+    ['open runs', { concurrent_runs: 1 }],
+    ['tokens of the minute', { tokens_per_minute: 1_000 }],
+    ['tokens of the day', { tokens_per_day: 1_000 }],
+  ])('admit the next request as soon as a run has ended, before its reservation is looked at: %s', async (_, limits) => {
+    const world = await open(limits, { limits: { pollMs: 60_000, reserveTokens: 1_000 } });
+    const { id } = (await (await run(world)).json()) as { id: string };
+    const early = await Promise.all([run(world), run(world)]);
+    expect(early.map(({ status }) => status)).toEqual([429, 429]);
+    await end(world, id, 10);
+    expect((await run(world)).status).toBe(202);
+  });
+
   it('let a run spend what is left of the budget and no more', async () => {
     const world = await open({ tokens_per_day: 5_000, cost_per_month: 2 });
     await run(world);

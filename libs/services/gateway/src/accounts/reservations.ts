@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Failure, type KeyLimits, noUsage, type Usage } from '@conclave/contracts';
-import { type Amount, type Headroom, type Headrooms, type LimitRefusal, STATE, type StateStore } from '@conclave/ports';
+import { type Amount, type Headroom, type Headrooms, type LimitRefusal, type Reserved, STATE, type StateStore } from '@conclave/ports';
 import type { Request, Response } from 'express';
 import { Callers, isUserAccount, tenantAccount } from '../http/caller.js';
 import { GATEWAY_LIMITS, GATEWAY_OPTIONS, type GatewayLimits, type GatewayOptions } from '../options.js';
@@ -42,7 +42,8 @@ interface Held {
 export class Reservations implements OnApplicationShutdown {
   private readonly held = new Map<string, Held>();
   private timer: NodeJS.Timeout | undefined;
-  private looking = false;
+  private looking: Promise<void> | null = null;
+  private lookingAgain: Promise<void> | null = null;
 
   constructor(
     @Inject(GATEWAY_OPTIONS) private readonly options: Pick<GatewayOptions, 'logger'>,
@@ -61,11 +62,17 @@ export class Reservations implements OnApplicationShutdown {
     const { runId, sort, ...work } = plan();
     const { tenant, accounts } = limited;
     const leaseMs = this.limits.reservationLeaseMs;
-    const reserved = await this.state.allowances.reserve({ tenant, runId, accounts, ...work, leaseMs });
+    const reserve = (): Promise<Reserved> => this.state.allowances.reserve({ tenant, runId, accounts, ...work, leaseMs });
+    let reserved = await reserve();
+    // A client that has its answer may ask again at once, before the next look has settled what its run reserved.
+    if (reserved.kind === 'refused' && mayBeHeld(reserved) && this.holdsRunOf(tenant)) {
+      await this.lookAgain();
+      reserved = await reserve();
+    }
     if (request.res) showHeadrooms(request.res, reserved.headrooms);
     if (reserved.kind === 'refused') throw this.refused(reserved);
     this.held.set(runId, { tenant, sort, renewAt: performance.now() + leaseMs / 4, ended: null });
-    this.timer ??= setInterval(() => void this.look(), this.limits.pollMs).unref();
+    this.timer ??= setInterval(() => void (this.looking ?? this.look()), this.limits.pollMs).unref();
     return reserved.room;
   }
 
@@ -85,10 +92,20 @@ export class Reservations implements OnApplicationShutdown {
     clearInterval(this.timer);
   }
 
-  /** Settles runs that have ended and renews the reservations of all others. */
-  private async look(): Promise<void> {
-    if (this.looking) return;
-    this.looking = true;
+  /** Settles runs that have ended and renews the reservations of all others. Never rejects. */
+  private look(): Promise<void> {
+    return (this.looking = this.lookAtAll().finally(() => (this.looking = null)));
+  }
+
+  /** Looks after a look in progress, which may have missed an end. Refusals at the same time share one look. */
+  private lookAgain(): Promise<void> {
+    return (this.lookingAgain ??= (this.looking ?? Promise.resolve()).then(() => {
+      this.lookingAgain = null;
+      return this.look();
+    }));
+  }
+
+  private async lookAtAll(): Promise<void> {
     try {
       const open = [...this.held].filter(([, { sort, ended }]) => sort === 'run' && !ended).map(([runId]) => runId);
       // Includes runs that are only flagged: they may have ended.
@@ -96,8 +113,6 @@ export class Reservations implements OnApplicationShutdown {
       for (const [runId, held] of [...this.held]) await this.lookAt(runId, held, flagged.has(runId));
     } catch (error) {
       this.options.logger.warn('reservations could not be renewed or settled', { error });
-    } finally {
-      this.looking = false;
     }
   }
 
@@ -120,6 +135,10 @@ export class Reservations implements OnApplicationShutdown {
       await this.state.allowances.renew({ tenant, runId, usage, leaseMs });
       if (this.held.get(runId) === held) this.held.set(runId, { ...held, renewAt: now + leaseMs / 4 });
     }
+  }
+
+  private holdsRunOf(tenant: string): boolean {
+    return [...this.held.values()].some((held) => held.tenant === tenant && held.sort === 'run' && !held.ended);
   }
 
   private forget(runId: string): void {
@@ -148,6 +167,9 @@ const limitWords: Readonly<Record<keyof KeyLimits, string>> = {
   cost_per_day: 'cost per day',
   cost_per_month: 'cost per month',
 };
+
+/** Whether what refused may be held by work that has ended: not what was spent, and not requests of the last minute. */
+const mayBeHeld = ({ limit, spent }: LimitRefusal): boolean => !spent && limit !== 'requests_per_minute';
 
 const isBudget = (limit: keyof KeyLimits): boolean => /_(?:day|month)$/.test(limit);
 

@@ -1,3 +1,4 @@
+import type { Usage } from '@conclave/contracts';
 import { describe, expect, it } from '@jest/globals';
 import { until, watchSignals } from '@conclave/test-support';
 import { ask, bare, codeOf, failureOf, open, scripted, watch } from './__fixtures__/servers.js';
@@ -15,6 +16,20 @@ describe('an aborted call', () => {
     const abortedAt = await until('the abort', () => server.calls[0]!.abortedAt);
     // The call itself may take minutes. A busy machine needs more than half a second to close the connection.
     expect(abortedAt - at).toBeLessThan(2_500);
+  });
+
+  it.each(['aborted', 'timed out'])('is charged with its prompt if it was %s before its reply began', async (how) => {
+    const server = await scripted({ match: 'hello', reply: { hang: true } });
+    const leaving = new AbortController();
+    const models = open(server.url, {}, { models: { 'm@p': { price: { input: 2, output: 10 } } } });
+    const timeoutMs = how === 'aborted' ? 60_000 : 1_000;
+    const failed = failureOf(models.call(ask('hello '.repeat(400), { timeoutMs }), watch({ signal: leaving.signal })));
+    await until('the call', () => server.calls.length === 1);
+    if (how === 'aborted') leaving.abort();
+    const { usage } = (await failed).options.context as { usage: Usage };
+    expect(usage).toMatchObject({ calls: 1, completion: 0, estimated: true });
+    expect(usage.prompt).toBeGreaterThanOrEqual(600);
+    expect(usage.cost).toBeCloseTo((usage.prompt * 2) / 1_000_000);
   });
 
   it('is not sent when it was aborted before, and not repeated when it is aborted during back-off', async () => {

@@ -191,6 +191,7 @@ export class ProviderCalls {
     const firstTokenMs = said.first_token_ms ?? (this.config.local ? null : timeouts.first_token_ms);
     const watchdog = new Watchdog(signal, deadline - performance.now(), body.stream ? firstTokenMs : null, timeouts);
     let started = false;
+    const isSent = !signal.aborted;
     try {
       await attempt(this, body, reader, watchdog, () => (started = true));
     } catch (error) {
@@ -198,7 +199,9 @@ export class ProviderCalls {
         const secrets = { prompts: exchange.prompts, key: this.config.api_key };
         const failure = watchdog.failure(this.name);
         const fault = failure ? notAgain(failure) : faultOf(error, this.name, started, secrets, Date.now());
-        return { fault, spent: started ? reader.spent(estimatedPrompt) : { ...noUsage, calls: 1 }, streamed: reader.streamed };
+        // A server that we gave up on has read the prompt all the same; one that refused has not used it.
+        const isUsed = started || (failure !== null && isSent);
+        return { fault, spent: isUsed ? reader.spent(estimatedPrompt) : { ...noUsage, calls: 1 }, streamed: reader.streamed };
       }
     } finally {
       watchdog.close();

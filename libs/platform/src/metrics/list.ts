@@ -124,7 +124,12 @@ export const metricList = {
     labels: ['stage', 'error_type'],
     help: 'plans, tasks and runs that failed, by closed error type; `_other` must stay 0',
   },
-  model_calls_total: { kind: 'counter', unit: 'calls', labels: ['model', 'purpose', 'status'], help: 'model and tool calls' },
+  model_calls_total: {
+    kind: 'counter',
+    unit: 'calls',
+    labels: ['model', 'purpose', 'status'],
+    help: 'model and tool calls; requests that were repeated within a call count once, but each of them in the usage of runs and keys',
+  },
   model_tokens_total: {
     kind: 'counter',
     unit: 'tokens',

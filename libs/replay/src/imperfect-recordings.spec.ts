@@ -94,6 +94,16 @@ describe('a log whose records have partly expired', () => {
     expect(replayedText(run)).toContain('the recording is incomplete; what could be replayed decides the same: 0 steps, 10 calls');
   });
 
+  it('is incomplete without its last step, if the end of the run is on the log', async () => {
+    const last = records.findLastIndex(({ event }) => event?.type === 'StepRecorded');
+    const left = records.filter((_, at) => at !== last);
+    const run = await replayOf(left);
+    expect(run).toMatchObject({ first: null, lacks: ['the run has ended, but the step in which it did is not recorded'], ended: true });
+    expect(sameAsRecorded(run)).toBe(false);
+    const open = await replayOf(left.filter(({ event }) => event?.type !== 'RunCompleted'));
+    expect(open).toMatchObject({ lacks: [], ended: false });
+  });
+
   it('lacks the call whose record is gone', async () => {
     const run = await replayOf(records.filter((record) => !isCall(record) || !JSON.stringify(record.event).includes('judge.gap/call/0')));
     expect(run.first).toMatchObject({ kind: 'unrecorded', step: `${runId}/0/judge.gap/call/0`, purpose: 'judge.gap' });

@@ -345,6 +345,17 @@ describe('a step of the user', () => {
     expect(inputOf(r, 'judge.prepare')).toMatchObject({ step: { capability: 'research' } });
   });
 
+  it('is not lost if it waited for the answer to a question: it runs after the plan that the answer brings', () => {
+    const r = run().begun().steps(1, 'research').step('red barn', 2).decided('ask_user', { question: 'Which barn?' });
+    r.command(1, { name: 'override_step', skill: 'stock.count', input: '{"item": "nut"}' });
+    r.command(2, { name: 'answer', text: 'The old one' });
+    r.steps(2, 'research');
+    expect(r.openTasks()).toEqual(['mcp']);
+    r.found(r.open('mcp'), '3 nuts');
+    r.scored(4);
+    expect(inputOf(r, 'judge.prepare')).toMatchObject({ step: { capability: 'research' } });
+  });
+
   it('is refused if it is not on the list, or has no arguments for a tool', () => {
     const r = run().begun().steps(1, 'research');
     r.command(1, { name: 'override_step', skill: 'stock.order', input: '{}' });

@@ -302,7 +302,11 @@ export const reasoning: AskingStrategy<Own> = {
     return [{ do: 'note', data: { ...fresh, index } }];
   },
   onCommand: (view, command): readonly Move[] => {
-    if (command.name === 'answer') return [{ do: 'note', data: { ...fresh, reason: 'The user has answered.' } }, { do: 'plan' }];
+    if (command.name === 'answer') {
+      // A step of the user that waited for the answer comes after the new plan, as its command says that it was applied.
+      const isWaiting = view.own.override !== null && view.own.doing === 'run';
+      return [{ do: 'note', data: { ...(isWaiting ? {} : fresh), reason: 'The user has answered.' } }, { do: 'plan' }];
+    }
     if (command.name !== 'override_step') return [];
     const given = overrideOf(view, command);
     if (typeof given === 'string') return [{ do: 'reject', reason: given }];

@@ -103,15 +103,18 @@ const consequences: Readonly<Record<Decided['then'], string>> = {
 export const decided = ({ rule, then, sentence }: Decided): string => `By rule ${rule}, ${consequences[then]}: ${sentence}`;
 
 export function runStarted({ request, maxRounds, round = 'round' }: StartedRun): string {
-  const { caller, template, goal, documents = [], clientTools } = request;
+  const { caller, template, goal, conversation, attachments = [], documents = [], clientTools } = request;
   const who = `${caller.actor} (tenant ${caller.tenant})`;
+  const earlier = conversation.length === 0 ? '' : `, after ${counted(conversation.length, 'earlier message')}`;
+  const files = bounded(attachments.map(({ name, kind }) => name ?? kind).join(', '), namesLength);
+  const attached = attachments.length === 0 ? '' : `, with ${counted(attachments.length, 'attachment')} (${files})`;
   const names = bounded(documents.map(({ title }, index) => `[${index + 1}] ${title}`).join(', '), namesLength);
   const withQuoted = documents.length === 0 ? '' : `, and with ${counted(documents.length, 'document')} that the request quotes (${names})`;
   const calls = clientTools?.usage.calls ?? 0;
   const afterTools = calls === 0 ? '' : `, after ${counted(calls, 'model call')} to ${clientTools!.model} about the tools of the client`;
-  return `The run began for ${who} with the template ${template.id}, whose strategy makes up to ${counted(maxRounds, round)}${withQuoted}${afterTools}${saying(goal)}`;
+  return `The run began for ${who} with the template ${template.id}, whose strategy makes up to ${counted(maxRounds, round)}${earlier}${attached}${withQuoted}${afterTools}${saying(goal)}`;
 }
-/** Maximum characters of the names of the documents of a request. */
+/** Maximum characters of the names of the documents of a request, and of those of its attachments. */
 const namesLength = 600;
 
 /** A line of a strategy for readers of the run, or else what it stores. */
@@ -126,7 +129,7 @@ export function runEnded({ ending, answer, usage, openCalls }: EndedRun): string
   const cost = usage.calls === 0 ? ' It made no model call.' : ` It made ${counted(usage.calls, 'model call')} with ${tokens}.`;
   const open = openCalls > 0 ? ` ${openCalls} of its plans and tasks had not answered by then.` : '';
   const reason = /[.!?…]$/.test(ending.reason) ? ending.reason : `${ending.reason}.`;
-  return `The run ended as ${ending.outcome}: ${reason}${cost}${open}${answer ? ` Its answer${saying(answer.text)}` : ' It has no answer.'}`;
+  return `The run ended as ${ending.outcome}: ${reason}${cost}${open}${answer ? ` Its answer${answer.cutShort ? ', which was cut short' : ''}${saying(answer.text)}` : ' It has no answer.'}`;
 }
 
 /** A command that took effect, with the results of tools that it brought. */

@@ -26,9 +26,17 @@ const assessed = (reading: object) => said({ kind: 'Assessed', epoch: 0, reading
 
 describe('the sentence of a fact', () => {
   it('says of a request which documents it quotes, and what was asked about the tools of its client', () => {
-    const request = { caller: { actor: 'ann', tenant: 'default' }, template: { id: 't' }, goal: 'Who?' };
+    const request = { caller: { actor: 'ann', tenant: 'default' }, template: { id: 't' }, goal: 'Who?', conversation: [] };
     const began = (more: object): string => said({ kind: 'RunStarted', maxRounds: 1, request: { ...request, ...more } });
     expect(began({})).toMatch(/makes up to 1 round: Who\?$/);
+    const conversation = [{ role: 'user' }, { role: 'assistant' }];
+    const attachments = [
+      { kind: 'image', name: 'quay.png' },
+      { kind: 'image', name: null },
+    ];
+    expect(began({ conversation, attachments })).toMatch(
+      /up to 1 round, after 2 earlier messages, with 2 attachments \(quay\.png, image\): Who\?$/,
+    );
     const documents = [{ title: 'harbor.txt' }, { title: 'ferries.txt' }];
     expect(began({ documents })).toMatch(/with 2 documents that the request quotes \(\[1\] harbor\.txt, \[2\] ferries\.txt\): Who\?$/);
     const clientTools = { model: 'm@p', usage: { calls: 2 }, calls: [] };
@@ -47,6 +55,8 @@ describe('the sentence of a fact', () => {
       /: Call clinic\.find_owner \(\{"id":7\}\)$/,
     );
     expect(admitted({ args: { name: 'Ada' } })).toMatch(/: Find the owner \(\{"name":"Ada"\}\)$/);
+    expect(admitted({ capability: 'subtopic', args: { collections: [] } })).toMatch(/: Find the owner$/);
+    expect(admitted({ task: 'Call t', tool: 't', args: { names: [] } })).toMatch(/: Call t \(\{"names":\[\]\}\)$/);
     expect(admitted({ capability: 'research', query: 'owner of Rex' })).toMatch(/: Find the owner \(search "owner of Rex"\)$/);
     expect(admitted({ query: 'Find the owner' })).toMatch(/: Find the owner$/);
     expect(admitted({ task: 'Search: owner of Rex', query: 'owner of Rex' })).toMatch(/: Search: owner of Rex$/);
@@ -55,6 +65,9 @@ describe('the sentence of a fact', () => {
 
   it('says what a task waits for, and why an expert is asked again', () => {
     expect(admitted({ needs: ['r1', 'run_1/0/r2'] })).toContain('was added, after 0/r1 and 0/r2: ');
+    expect(admitted({ needs: ['r1'] }, { tier: 'always', origin: 'x1' })).toContain(
+      'was added beside 0/x1, because its model always answers too, after 0/r1: ',
+    );
     expect(admitted({}, { again: 'run_1/0/x1', hints: 'Name the year.' })).toBe(
       'Task 0/o1 (mcp) was added, because the answer of 0/x1 was unsure: Find the owner Hint: Name the year.',
     );
@@ -77,10 +90,20 @@ describe('the sentence of a fact', () => {
 
   it('contains what a task found and who was asked, or why it failed, in one line', () => {
     expect(settled('{"open":\n true}')).toBe('Task 0/o1 (mcp) succeeded after 12 ms with 1 new fact: {"open": true}');
-    expect(settled('', { confidence: 0.5, usage: { calls: 2 }, model: 'm@p' })).toBe(
-      'Task 0/o1 (mcp) succeeded after 12 ms with 1 new fact, confidence 0.5, 2 model calls to m@p.',
+    expect(settled('', { confidence: 0.5, usage: { calls: 1 }, model: 'm@p' })).toBe(
+      'Task 0/o1 (mcp) succeeded after 12 ms with 1 new fact, confidence 0.5, 1 model call to m@p.',
     );
     expect(settled('', { failure: { message: 'No owner has this name.' } })).toMatch(/: No owner has this name\.$/);
+  });
+
+  it('says of several calls only that the model that answered got the last, and which models come before it', () => {
+    const answered = { usage: { calls: 4 }, model: 'b@q' };
+    expect(settled('', answered)).toMatch(/, 4 model calls, the last to b@q\.$/);
+    const asked = new Map([['run_1/0/o1', wish({}, { models: ['a@p', 'c@p', 'b@q'] })]]);
+    expect(settled('', answered, asked)).toMatch(/, 4 model calls, the last to b@q in place of a@p and c@p\.$/);
+    expect(settled('', { usage: { calls: 1 }, model: 'b@q' }, asked)).toMatch(/, 1 model call to b@q in place of a@p and c@p\.$/);
+    expect(settled('', { usage: { calls: 2 }, model: 'a@p' }, asked)).toMatch(/, 2 model calls, the last to a@p\.$/);
+    expect(settled('', { usage: { calls: 2 }, model: null }, asked)).toMatch(/, 2 model calls\.$/);
   });
 
   it('says that a search found nothing, and what a plan cost that did not come', () => {
@@ -110,6 +133,7 @@ describe('the sentence of a fact', () => {
     [{ kind: 'assessment', assessment: { verdict: 'complete', gap: '', nextFocus: '', parsed: false } }, 'no verdict that could be read'],
     [{ kind: 'values', values: { doubt: 'the year of birth', sure: false } }, 'doubt = the year of birth, sure = false'],
     [{ kind: 'critique', verdict: 'corrected', reasons: ['It names no limit.'], text: 'x' }, 'corrected: It names no limit.'],
+    [{ kind: 'critique', verdict: 'unparsable', reasons: [], text: null }, 'its reply held no verdict that could be read'],
     [{ kind: 'hints', hints: { 'run_1/0/x1': 'Name the year.' } }, '0/x1 = Name the year.'],
     [{ kind: 'scores', scores: [{ taskId: 'run_1/0/x1', before: 0.4, after: 0.8 }] }, '0/x1: 0.4 -> 0.8'],
     [{ kind: 'thinking', text: 'Both agree.' }, 'Both agree.'],
@@ -142,6 +166,7 @@ describe('the sentence of a fact', () => {
       ...{ answer: { text: 'In 1902.' }, usage: { calls: 2, prompt: 90, completion: 9 } },
     };
     expect(said(ended)).toBe('The run ended as completed: Nothing is missing. It made 2 model calls with 99 tokens. Its answer: In 1902.');
+    expect(said({ ...ended, answer: { text: 'In 19', cutShort: true } })).toMatch(/ Its answer, which was cut short: In 19$/);
     expect(said({ ...ended, answer: null, openCalls: 1, usage: { calls: 0, prompt: 0, completion: 0 } })).toMatch(
       / It made no model call\. 1 of its plans and tasks had not answered by then\. It has no answer\.$/,
     );

@@ -322,7 +322,7 @@ export const factSpecs = [
       summary: z.string(),
       durationMs: z.int().nonnegative().describe('of the step and its evaluation'),
     },
-    ({ ref, mean, quality, summary }) => `Step ${local(ref)} is ${quality} (${mean} of 5): ${bounded(summary, shownText)}`,
+    ({ ref, mean, quality, summary }) => `Step ${local(ref)} was scored as ${quality} (${mean} of 5): ${bounded(summary, shownText)}`,
     ({ ref, mean, quality, summary }) => [
       {
         kind: 'thought',

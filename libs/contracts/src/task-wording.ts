@@ -19,22 +19,25 @@ function taskNamed(ref: string, capability: string): string {
 
 /** The query of a search, or the tool of a task with its arguments. */
 function doing({ query, tool, args, task }: RequestedTask['spec']): string {
-  const given = args && Object.keys(args).length > 0 ? JSON.stringify(args) : '';
+  // An empty list of a search means everywhere; a tool gets it as it is.
+  const told = Object.entries(args ?? {}).filter(([, value]) => tool || !Array.isArray(value) || value.length > 0);
+  const given = told.length > 0 ? JSON.stringify(Object.fromEntries(told)) : '';
   // The tasks of some strategies are named after the tool.
   const called = [task.includes(tool ?? '') ? '' : (tool ?? ''), given].filter((part) => part !== '').join(' ');
-  const told = called || (query && !task.includes(query) ? `search "${query}"` : '');
-  return told === '' ? '' : ` (${bounded(told, shownText)})`;
+  const said = called || (query && !task.includes(query) ? `search "${query}"` : '');
+  return said === '' ? '' : ` (${bounded(said, shownText)})`;
 }
 
 /** What a task is to do: its instruction, with its call or search. */
 const asked = ({ spec }: RequestedTask): string => `${bounded(spec.task.replace(/\s+/g, ' '), shownText)}${doing(spec)}`;
 
 export function taskAdmitted({ ref, epoch, wish }: { readonly ref: string; readonly epoch: number; readonly wish: RequestedTask }): string {
-  const { spec, again, hints } = wish;
+  const { spec, again, hints, tier, origin } = wish;
   const needs = spec.needs.map((need) => (need.includes('/') ? local(need) : `${epoch}/${need}`));
   const after = needs.length > 0 ? `, after ${needs.join(' and ')}` : '';
   const unsure = again === undefined ? '' : `, because the answer of ${local(again)} was unsure`;
-  return `${taskNamed(ref, spec.capability)} was added${after}${unsure}: ${asked(wish)}${hints ? ` Hint: ${bounded(hints, shownText)}` : ''}`;
+  const beside = tier === 'always' && origin !== undefined ? ` beside ${epoch}/${origin}, because its model always answers too` : '';
+  return `${taskNamed(ref, spec.capability)} was added${beside}${after}${unsure}: ${asked(wish)}${hints ? ` Hint: ${bounded(hints, shownText)}` : ''}`;
 }
 
 export function taskOpened({
@@ -57,18 +60,29 @@ const failing = (ref: string, capability: string, tasks: AskedTasks): string => 
 export const taskRefused = ({ ref, capability, why }: Placed & { readonly why: RefusedWhy }, tasks: AskedTasks): string =>
   `${failing(ref, capability, tasks)} was not run: ${refusals[why]}`;
 
+/**
+ * How many calls were made, and the model that answered. It got the last one: those before it were lost, unusable, or to models that come
+ * before it in the order of the task.
+ */
+function asking({ model, usage: { calls } }: ResultReady['data'], wish: RequestedTask | undefined): string {
+  const made = counted(calls, 'model call');
+  if (model === null) return made;
+  const before = wish?.models.slice(0, Math.max(0, wish.models.indexOf(model))) ?? [];
+  return `${made}${calls > 1 ? ', the last' : ''} to ${model}${before.length > 0 ? ` in place of ${before.join(' and ')}` : ''}`;
+}
+
 interface SettledTask extends Placed {
   readonly facts: number;
   readonly text: string;
   readonly result: ResultReady['data'];
 }
 export function taskSettled({ ref, capability, facts, text, result }: SettledTask, tasks: AskedTasks): string {
-  const { status, durationMs, failure, output, confidence, model, usage } = result;
+  const { status, durationMs, failure, output, confidence, usage } = result;
   const isOk = status === 'ok';
   const brought = [
     ...(facts > 0 ? [counted(facts, 'new fact')] : []),
     ...(confidence === null ? [] : [`confidence ${confidence}`]),
-    ...(usage.calls > 0 ? [`${counted(usage.calls, 'model call')}${model ? ` to ${model}` : ''}`] : []),
+    ...(usage.calls > 0 ? [asking(result, tasks.get(ref))] : []),
   ];
   const ended = isOk ? `${taskNamed(ref, capability)} succeeded` : `${failing(ref, capability, tasks)} ended as ${status}`;
   const told = failure?.message ?? (isJudge(capability) && output ? verdict(output) : isEmpty(output) ? 'it found nothing' : text);
@@ -90,6 +104,7 @@ function verdict(output: TaskOutput): string {
     case 'scores':
       return output.scores.map(({ taskId, before, after }) => `${local(taskId)}: ${before} -> ${after}`).join(', ') || 'no score';
     case 'critique':
+      if (output.verdict === 'unparsable') return 'its reply held no verdict that could be read';
       return `${output.verdict}${output.reasons.length > 0 ? `: ${output.reasons.join('; ')}` : ''}`;
     case 'values':
       return listed(output.values);

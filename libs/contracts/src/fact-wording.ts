@@ -117,6 +117,10 @@ export function runStarted({ request, maxRounds, round = 'round' }: StartedRun):
 /** Maximum characters of the names of the documents of a request, and of those of its attachments. */
 const namesLength = 600;
 
+/** Which part of a fork is the other run's, and that calls may have been made twice. */
+export const runForked = ({ of, step }: { readonly of: string; readonly step: number }): string =>
+  `So far this run is a copy of ${of} up to step ${step}; from here on it is a run of its own, which does again what was under way then.`;
+
 /** A line of a strategy for readers of the run, or else what it stores. */
 export function noted({ text, stage, data }: Note): string {
   if (text) return text;

@@ -3,7 +3,7 @@ import { bounded, counted, defineFact, local, shownText, type AskedTasks, type F
 import { PlanCreated, PlanRequested } from './events/plan.js';
 import { Allowance, ResultReady } from './events/task.js';
 import { Draft, Ending, Reading, RefusedWhy, refusals, Rubric, RequestedTask } from './fact-values.js';
-import { applied, assessed, commandText, decided, noted, planTaken, runEnded, runStarted, saying } from './fact-wording.js';
+import { applied, assessed, commandText, decided, noted, planTaken, runEnded, runForked, runStarted, saying } from './fact-wording.js';
 import { RunId } from './ids.js';
 import type { EngineEntry } from './run-stream.js';
 import { StageCode } from './stages.js';
@@ -48,7 +48,7 @@ export const factSpecs = [
       at: Timestamp,
       ranMs: z.number().describe('milliseconds that the clock of that run had counted by then'),
     },
-    ({ of, step }) => `So far this run is a copy of ${of} up to step ${step}; from here on it is a run of its own.`,
+    (fact) => runForked(fact),
     ({ of, step }) => [{ kind: 'run.forked', of, step }],
   ),
   defineFact(

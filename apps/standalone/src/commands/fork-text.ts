@@ -51,6 +51,20 @@ export function comparedFacts({ step, originalFacts, forkFacts }: ForkedPair): r
 const untimed = ({ kind, sentence }: ToldFact): string =>
   `${kind} ${sentence.replace(/ after [\d.]+ m?s\b/, '').replace(/\brun_[A-Za-z0-9]+~/g, '~')}`;
 
+/** Tasks that were under way at the step and that the fork therefore did again, each with its call. */
+export function repeatedTasks({ step, originalFacts, forkFacts }: ForkedPair): readonly string[] {
+  const placeOf = ({ sentence }: ToldFact): string => /^Task (\S+)/.exec(sentence)?.[1] ?? '';
+  // Facts before are copies of the original's, also of an earlier fork.
+  const forkedAt = forkFacts.findLastIndex(({ kind }) => kind === 'RunForked');
+  const ofOriginal = originalFacts.filter((fact) => fact.step <= step);
+  const begun = new Set(ofOriginal.filter(({ kind }) => kind === 'TaskOpened').map(placeOf));
+  const added = new Map(ofOriginal.filter(({ kind }) => kind === 'TaskAdmitted').map((fact) => [placeOf(fact), fact.sentence]));
+  return forkFacts
+    .slice(forkedAt + 1)
+    .filter((fact) => fact.kind === 'TaskOpened' && fact.step === forkFacts[forkedAt]?.step && begun.has(placeOf(fact)))
+    .map((fact) => (added.get(placeOf(fact)) ?? fact.sentence).replace(/^Task (.*?) was (?:added|sent to the workers)/, '$1'));
+}
+
 /** Both runs side by side: how they ended, what they cost, which facts differ, both answers. */
 export function forkText(pair: ForkedPair): string {
   const { step, original, fork } = pair;
@@ -75,11 +89,19 @@ export function forkText(pair: ForkedPair): string {
   ];
   const width = Math.max(...rows.map(([, left]) => left.length));
   const isSame = original.answer === fork.answer;
+  const repeated = repeatedTasks(pair);
   return [
     `${fork.id} is ${original.id} up to step ${step}, and live from there on.`,
     '',
     ...rows.map(([name, left, right]) => `${name.padEnd(16)}${left.padEnd(width + 3)}${right}`.trimEnd()),
     '',
+    ...(repeated.length > 0
+      ? [
+          `Done again, because the original had begun it by step ${step}: what it changes may have been changed twice`,
+          ...repeated.map((task) => `  ${short(task, 200)}`),
+          '',
+        ]
+      : []),
     facts.length === count(' ')
       ? `Every fact after step ${step} is the same.`
       : `Facts after step ${step} (- of the original, + of the fork, the others of both)`,

@@ -131,6 +131,21 @@ describe('the comparison', () => {
     const text = forkText(pair);
     expect(text).toMatch(/model calls +9, 5 after step 2 +8, 4 after step 2/);
     expect(text).toMatch(/tokens +90, 50 after step 2 +80, 40 after step 2/);
+    expect(text).not.toContain('Done again');
     expect(text).toMatch(/Answer of the original\nBrest\.\n\nAnswer of the fork\nParis\.\n$/);
+  });
+
+  it('names the tasks that were under way at the step, which the fork does again', () => {
+    const added = fact(2, 'Task 0/k (mcp) was added: book (hotel.book {"room":7})', 'TaskAdmitted');
+    const opened = (at: number, name: string): ToldFact => fact(at, `Task ${name} was sent to the workers.`, 'TaskOpened');
+    const text = forkText({
+      step: 2,
+      original: view('run_a', 'Booked.', 3),
+      fork: view('run_b', 'Booked.', 3),
+      originalFacts: [opened(1, '0/l (mcp)'), added, opened(2, '0/k (mcp)'), opened(3, '0/g (mcp)')],
+      // 0/l had ended by then, so that it is only a copy; 0/g is begun by both, later.
+      forkFacts: [opened(1, '0/l (mcp)'), fact(1, 'forked', 'RunForked'), opened(1, '0/k (mcp)'), opened(2, '0/g (mcp)')],
+    });
+    expect(text).toMatch(/\nDone again, because .* by step 2: .* twice\n {2}0\/k \(mcp\): book \(hotel\.book \{"room":7\}\)\n\n/);
   });
 });

@@ -1,5 +1,6 @@
 import {
   addUsage,
+  attemptsPerCall,
   estimatePrompt,
   estimateTokens,
   noUsage,
@@ -82,12 +83,6 @@ export type AskOutcome =
     }
   | { readonly kind: 'cancelled'; readonly attempt: number; readonly usage: Usage; readonly records: readonly Event[] }
   | { readonly kind: 'busy'; readonly retryInMs: number };
-
-/**
- * Number of attempts reserved for a call, so that all of them order before those of the owner's next call. Each rebuild of the store uses
- * up 100.
- */
-const attemptsPerCall = 10_000;
 
 /** Number of call indices reserved, with room for the models that a question skips. */
 const indicesOf = (calls: number): number => calls * 8;

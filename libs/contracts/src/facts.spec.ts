@@ -14,7 +14,16 @@ const plan = {
 };
 const taken = (by: string, more: object) => said({ kind: 'PlanTaken', epoch: 2, by, plan: { ...plan, ...more } });
 
-const result = { status: 'ok', durationMs: 12, failure: null, output: null, confidence: null, model: null, usage: { calls: 0 } };
+const result = {
+  status: 'ok',
+  durationMs: 12,
+  failure: null,
+  output: null,
+  confidence: null,
+  model: null,
+  usage: { calls: 0 },
+  attempt: 1,
+};
 const settled = (text: string, more: object = {}, asked: ReadonlyMap<string, RequestedTask> = new Map()) =>
   said({ kind: 'TaskSettled', ref: 'run_1/0/o1', capability: 'mcp', facts: 1, text, result: { ...result, ...more } }, asked);
 const judged = (output: object) =>
@@ -104,6 +113,23 @@ describe('the sentence of a fact', () => {
     expect(settled('', { usage: { calls: 1 }, model: 'b@q' }, asked)).toMatch(/, 1 model call to b@q in place of a@p and c@p\.$/);
     expect(settled('', { usage: { calls: 2 }, model: 'a@p' }, asked)).toMatch(/, 2 model calls, the last to a@p\.$/);
     expect(settled('', { usage: { calls: 2 }, model: null }, asked)).toMatch(/, 2 model calls\.$/);
+  });
+
+  it('says that a task was begun again, whichever of its calls that was', () => {
+    expect(settled('17', { attempt: 10_001 })).toBe('Task 0/o1 (mcp) succeeded after 12 ms with 1 new fact: 17');
+    for (const attempt of [2, 10_003, 101])
+      expect(settled('17', { attempt })).toBe(
+        'Task 0/o1 (mcp) succeeded after 12 ms, begun again after an interruption, with 1 new fact: 17',
+      );
+    const bare = said({
+      kind: 'TaskSettled',
+      ref: 'run_1/0/o1',
+      capability: 'mcp',
+      facts: 0,
+      text: 'No.',
+      result: { ...result, attempt: 2 },
+    });
+    expect(bare).toBe('Task 0/o1 (mcp) succeeded after 12 ms, begun again after an interruption: No.');
   });
 
   it('says that a search found nothing, and what a plan cost that did not come', () => {

@@ -47,6 +47,7 @@ export { type Event, makeEvent, ownEvent, type Service, services } from './event
 export {
   Allowance,
   type AnyEvent,
+  attemptsPerCall,
   CallRecorded,
   CommandIssued,
   EarlierResult,

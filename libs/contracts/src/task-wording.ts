@@ -1,5 +1,5 @@
 import { bounded, counted, duration, local, shownText, type AskedTasks } from './define-fact.js';
-import type { Allowance, ResultReady, TaskOutput } from './events/task.js';
+import { attemptsPerCall, type Allowance, type ResultReady, type TaskOutput } from './events/task.js';
 import { refusals, type RefusedWhy, type RequestedTask } from './fact-values.js';
 import { listed, saying } from './fact-wording.js';
 import { childRunId, parseTaskId } from './ids.js';
@@ -86,7 +86,9 @@ export function taskSettled({ ref, capability, facts, text, result }: SettledTas
   ];
   const ended = isOk ? `${taskNamed(ref, capability)} succeeded` : `${failing(ref, capability, tasks)} ended as ${status}`;
   const told = failure?.message ?? (isJudge(capability) && output ? verdict(output) : isEmpty(output) ? 'it found nothing' : text);
-  return `${ended} after ${duration(durationMs)}${brought.length > 0 ? ` with ${brought.join(', ')}` : ''}${saying(told)}`;
+  // Of an attempt that a process did not live to end, only its number is known.
+  const again = result.attempt % attemptsPerCall > 1 ? ', begun again after an interruption' : '';
+  return `${ended} after ${duration(durationMs)}${again}${brought.length > 0 ? `${again === '' ? '' : ','} with ${brought.join(', ')}` : ''}${saying(told)}`;
 }
 
 const isEmpty = (output: TaskOutput | null): boolean => output?.kind === 'evidence' && output.facts.length === 0;

@@ -320,6 +320,12 @@ export const TaskOutput = z.discriminatedUnion('kind', [
 ]);
 export type TaskOutput = z.infer<typeof TaskOutput>;
 
+/**
+ * Number of attempts reserved for a call, so that all of them order before those of the owner's next call. Each rebuild of the store uses
+ * up 100.
+ */
+export const attemptsPerCall = 10_000;
+
 export const ResultReady = defineEvent({
   type: 'ResultReady',
   topic: 'results.ready',

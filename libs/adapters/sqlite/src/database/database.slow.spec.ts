@@ -162,6 +162,24 @@ describe('Database', () => {
       expect([isDurable, seenByOthers(), database.health()]).toEqual([true, ['long ago', 'small', 'after'], null]);
     });
 
+    it('tells readers that the disk is full instead of letting them wait until there is room', async () => {
+      const database = open();
+      await put(database, 'long ago');
+      const limit = (pages: number) => database.read((sql) => sql.all(`PRAGMA max_page_count = ${pages}`));
+      limit(1);
+      database.beforeCommit({}, (sql) => sql.run(`INSERT INTO setting (name, version, value) VALUES ('large', 1, ?)`, 'x'.repeat(200_000)));
+      const writer = database.durable().then(
+        () => 'durable',
+        () => 'refused',
+      );
+      await expect(database.committed()).rejects.toMatchObject({ code: 'STORE_FULL' });
+      await expect(database.committed()).rejects.toMatchObject({ code: 'STORE_FULL' });
+      limit(1_000_000);
+      expect(await writer).toBe('durable');
+      await expect(database.committed()).resolves.toBeUndefined();
+      expect(seenByOthers()).toEqual(['long ago', 'large']);
+    });
+
     it('reports at the next opening whether the previous one was closed', async () => {
       const first = open();
       await order(first, 'a');

@@ -187,7 +187,7 @@ export class Database {
     return this.writer.durable(true);
   }
 
-  /** Like `durable`, for readers, which wrote nothing themselves. */
+  /** Like `durable`, for readers, which wrote nothing themselves. Rejects with STORE_FULL or STORE_UNAVAILABLE while nothing can be written. */
   committed(): Promise<void> {
     return this.writer.durable(false);
   }

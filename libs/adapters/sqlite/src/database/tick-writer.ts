@@ -103,9 +103,10 @@ export class TickWriter {
     this.schedule();
   }
 
-  /** Resolves when all writes ordered so far are durable. `demands` only informs the counter that a caller waits for it. */
+  /** Resolves when all writes ordered so far are durable. A writer (`demands`) waits however long; a reader is refused while that fails. */
   durable(demands: boolean): Promise<void> {
     if (!this.isOpen && !this.lost && this.afterOrdered.length === 0 && this.owed.size === 0) return Promise.resolve();
+    if (!demands && this.lost && this.fault) return Promise.reject(this.fault);
     return new Promise((resolve, reject) => this.waiting.push({ demands, resolve, reject }));
   }
 
@@ -208,6 +209,7 @@ export class TickWriter {
     } catch (error) {
       this.undone();
       this.noted(error);
+      for (const { demands, reject } of this.waiting) if (!demands && this.fault) reject(this.fault);
       return false;
     }
     this.lost = false;

@@ -1,5 +1,5 @@
 import { Failure } from '@conclave/contracts';
-import { isSqliteError } from './store-failure.js';
+import { isDamaged, isSqliteError } from './store-failure.js';
 import { Sql } from './sql.js';
 
 interface Owner {
@@ -15,7 +15,10 @@ interface Owner {
 export class FolderLock {
   private constructor(private readonly sql: Sql) {}
 
-  /** Throws Failure DATA_FOLDER_IN_USE at once when another process, or this one, already has the folder open. */
+  /**
+   * Throws Failure DATA_FOLDER_IN_USE at once when another process, or this one, already has the folder open, and STORE_UNAVAILABLE if the
+   * file is damaged.
+   */
   static take(path: string, folder: string, startedAt: Date): FolderLock {
     const sql = new Sql(path, 0);
     try {
@@ -30,7 +33,7 @@ export class FolderLock {
       return new FolderLock(sql);
     } catch (error) {
       const inUse = isSqliteError(error) && error.code.startsWith('SQLITE_BUSY');
-      const failure = inUse ? new Failure('DATA_FOLDER_IN_USE', sentence(folder, ownerOf(sql)), { cause: error }) : error;
+      const failure = inUse ? new Failure('DATA_FOLDER_IN_USE', sentence(folder, ownerOf(sql)), { cause: error }) : damaged(error, path);
       sql.close();
       throw failure;
     }
@@ -53,6 +56,16 @@ function ownerOf(sql: Sql): Owner | undefined {
     throw error;
   }
 }
+
+/** A power failure can damage the lock, which is written without syncing; the data beside it is whole then. */
+const damaged = (error: unknown, path: string): unknown =>
+  isSqliteError(error) && isDamaged.test(error.code)
+    ? new Failure(
+        'STORE_UNAVAILABLE',
+        `The lock ${path} is damaged (${error.code}). It holds no data: make sure that no Conclave uses the folder, and delete it.`,
+        { cause: error },
+      )
+    : error;
 
 const sentence = (folder: string, owner: Owner | undefined): string =>
   owner ? `Folder: ${folder}, process ${owner.pid}, running since ${owner.started}.` : `Folder: ${folder}.`;

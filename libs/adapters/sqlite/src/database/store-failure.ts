@@ -14,7 +14,7 @@ const fullCodes: ReadonlySet<string> = new Set(['SQLITE_FULL', 'SQLITE_IOERR_SHM
 const isMistake = (code: string): boolean => /^SQLITE_(CONSTRAINT|MISMATCH|RANGE|TOOBIG)/.test(code);
 
 /** No wait and no new try repairs these. */
-const isDamaged = /^SQLITE_(CORRUPT|NOTADB)/;
+export const isDamaged = /^SQLITE_(CORRUPT|NOTADB)/;
 const damaged =
   'The file conclave.db of the data folder is damaged. Restore a backup (`conclave restore <backup> --force`, which moves the damaged folder aside), or begin a new folder with CONCLAVE_HOME.';
 

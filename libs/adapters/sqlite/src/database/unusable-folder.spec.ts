@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { newFolder, removeFolder } from '../__fixtures__/folder.js';
@@ -74,6 +74,21 @@ describe('a data folder that cannot be used', () => {
     } finally {
       chmodSync(home, 0o700);
     }
+  });
+});
+
+describe('a data folder with damaged files', () => {
+  it('whose lock is damaged is refused, names the lock, and is opened with all its data when the lock is deleted', async () => {
+    const database = Database.open({ home: root, durability: 'process', now: Date.now });
+    await database.write(({ sql }) => sql.run(`INSERT INTO setting (name, version, value) VALUES ('kept', 1, '1')`));
+    await database.close();
+    writeFileSync(join(root, 'conclave.lock'), 'no lock, and long enough to be read as the head of a database: '.repeat(100));
+    expect(() => openAndClose(root)).toThrow(/conclave\.lock is damaged \(SQLITE_NOTADB\)\. It holds no data: .* delete it\.$/);
+    rmSync(join(root, 'conclave.lock'));
+    const again = Database.open({ home: root, durability: 'process', now: Date.now });
+    const names = again.read((sql) => sql.all('SELECT name FROM setting'));
+    await again.close();
+    expect(names).toEqual([{ name: 'kept' }]);
   });
 });
 

@@ -1,7 +1,8 @@
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from '@conclave/ports';
 import { Failure } from '@conclave/contracts';
+import { makePrivate, refuseLogAlone } from './data-files.js';
 import { FolderLock } from './folder-lock.js';
 import { migrate, migrations, type Migration } from './migrations.js';
 import { Sql } from './sql.js';
@@ -132,6 +133,7 @@ export class Database {
       if (!inMemory) {
         makeFolder(home, 0o700);
         lock = FolderLock.take(join(home, 'conclave.lock'), home, new Date(now()));
+        refuseLogAlone(home);
         makePrivate(join(home, 'conclave.db'));
       }
       sql = new Sql(inMemory ? ':memory:' : join(home, 'conclave.db'), busyTimeoutMs, options.counter);
@@ -274,14 +276,6 @@ function openingFailure(error: unknown, home: string): unknown {
     `The data folder ${shown} cannot be opened (${said}). Name a folder in CONCLAVE_HOME that this user may create and write.`,
     { cause: error },
   );
-}
-
-/**
- * Creates a missing file that only this user can read: it will hold questions and answers, in a folder that may have existed before and be open
- * to others. SQLite itself would let everyone read it, and gives its other files the mode of this one.
- */
-function makePrivate(file: string): void {
-  if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600));
 }
 
 /** Writes a consistent copy beside the original; returns its path. */

@@ -1,7 +1,18 @@
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { newFolder, removeFolder } from '../__fixtures__/folder.js';
+import { copyAsKilled, newFolder, removeFolder } from '../__fixtures__/folder.js';
 import { Database } from './database.js';
 
 let root: string;
@@ -89,6 +100,21 @@ describe('a data folder with damaged files', () => {
     const names = again.read((sql) => sql.all('SELECT name FROM setting'));
     await again.close();
     expect(names).toEqual([{ name: 'kept' }]);
+  });
+
+  it.each([
+    ['missing', rmSync],
+    ['empty', truncateSync],
+  ])('whose file is %s beside a write-ahead log is refused, and the log is kept', async (_case, damage) => {
+    const database = Database.open({ home: root, durability: 'process', now: Date.now });
+    const copy = join(root, 'copy');
+    copyAsKilled(root, copy);
+    await database.close();
+    damage(join(copy, 'conclave.db'));
+    const bytes = statSync(join(copy, 'conclave.db-wal')).size;
+    expect(() => openAndClose(copy)).toThrow(/conclave\.db .* is missing or empty, but its write-ahead log .* Put conclave\.db back/);
+    expect(statSync(join(copy, 'conclave.db-wal')).size).toBe(bytes);
+    expect(bytes).toBeGreaterThan(0);
   });
 });
 

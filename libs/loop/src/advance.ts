@@ -169,7 +169,7 @@ function checkRefs(turning: Turning, by: string, move: string, refs: readonly st
 function note(turning: Turning, { data, code, stage, text, taskId, detail }: Extract<Move, { do: 'note' }>): void {
   const said = code
     ? { code, text: text ?? '', taskId: taskId ?? null, detail: turning.run.request.detail === 'full' ? (detail ?? null) : null }
-    : stage
+    : stage || text
       ? { text: text ?? '' }
       : {};
   turning.put({ kind: 'Noted', ...(data ? { data } : {}), ...(stage ? { stage } : {}), ...said });

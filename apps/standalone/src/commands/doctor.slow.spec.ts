@@ -82,6 +82,19 @@ describe('doctor, embedded', () => {
     expect(of('keys')[0]).toMatch(/^warning: Others can read the admin key .*chmod 600/);
   });
 
+  it('names a folder whose file is missing or empty beside its write-ahead log', async () => {
+    const home = mkdtempSync(join(folder, 'log-alone-'));
+    writeFileSync(join(home, 'conclave.db-wal'), 'a log');
+    for (const damage of [() => undefined, () => writeFileSync(join(home, 'conclave.db'), '')]) {
+      damage();
+      const { code, of } = await doctor('', {}, home);
+      expect(code).toBe(exitCodes.failed);
+      expect(of('data folder')).toContainEqual(
+        expect.stringMatching(/^problem: .*conclave\.db is missing or empty, but .* restore a backup/),
+      );
+    }
+  });
+
   it('knows the folder of a running server and its gateway, and says that its store is damaged', async () => {
     const { load, home } = await doctor('');
     const running = await up({ loaded: load(), out: { write: () => undefined }, terminal: { write: () => undefined }, localServers });

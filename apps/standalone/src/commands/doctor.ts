@@ -135,6 +135,9 @@ async function folderFindings(home: string): Promise<readonly Finding[]> {
   const open = (statSync(home).mode & 0o077) !== 0;
   const rights = open ? [warning(`Others can read ${home}, which holds prompts and keys: chmod 700 ${home}`)] : [];
   const file = join(home, 'conclave.db');
+  const bytes = (name: string): number => statSync(name, { throwIfNoEntry: false })?.size ?? 0;
+  if (bytes(file) === 0 && bytes(`${file}-wal`) > 0)
+    return [...rights, problem(`${file} is missing or empty, but its write-ahead log is there: put the file back, or restore a backup.`)];
   if (!existsSync(file)) return [...rights, ok(`${home} holds no data yet.`)];
   const { inspectDatabase } = await embeddedFiles();
   const { version, readable, damage, runs } = inspectDatabase(file);

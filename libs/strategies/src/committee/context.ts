@@ -173,7 +173,7 @@ export const synthesisInput = (view: CommitteeView, openGap: string | null): Tas
   system: view.run.request.system,
   facts: mostTrusted(sourced(view)),
   answers: heardAnswers(view),
-  ...contradictionsOf(view),
+  ...told(contradictionsOf(view)),
   failed: failures(view),
   thinking: view.own.thinking || null,
   openGap,
@@ -208,16 +208,17 @@ function heardAnswers(view: CommitteeView): Extract<TaskInput, { kind: 'synthesi
   ];
 }
 
-/** Contradictions between the findings of experts whose answers count. */
-function contradictionsOf(view: CommitteeView): { contradictions?: string[] } {
+const told = (found: readonly string[]): { contradictions?: string[] } => (found.length > 0 ? { contradictions: [...found] } : {});
+
+/** Contradictions between the findings of experts whose answers count, a line each. */
+export function contradictionsOf(view: CommitteeView): readonly string[] {
   const findings = new Map(known(view).map((fact) => [fact.taskId, fact]));
   const statements = heardTasks(view).flatMap(([taskId, task]) => {
     const fact = findings.get(taskId);
     const by = answerLabel({ category: categoryOf(task), confidence: confidenceOf(task) });
     return fact ? [{ by, task: task.spec.task, text: fact.text }] : [];
   });
-  const found = contradictions(statements).map(({ one, other }) => `${one.by} ${one.text} / ${other.by} ${other.text}`);
-  return found.length > 0 ? { contradictions: found } : {};
+  return contradictions(statements).map(({ one, other }) => `${one.by} ${one.text} / ${other.by} ${other.text}`);
 }
 
 /** Failed tasks, unless a retry succeeded. */

@@ -46,6 +46,21 @@ describe('the engine', () => {
     expect(run.dispatched()).toEqual(['0/r1', '0/x1']);
   });
 
+  it.each([
+    ['The quay is 70 m long.', ['general (confidence 0.6): The quay is 40 m long. / general (confidence 0.6): The quay is 70 m long.']],
+    ['The quay is 40 m long, and red.', []],
+  ])('notes before the synthesis where experts contradict each other: %s', (other, pairs) => {
+    const run = new Scenario();
+    run.requested();
+    run.planned(0, [expert('x1', 'How long is it?'), expert('x2', 'How long is it in metres?')]);
+    run.answered('x1', 'The quay is 40 m long.');
+    run.answered('x2', other);
+    run.judged('complete');
+    const noted = run.facts.flatMap((fact) => (fact.kind === 'Noted' && fact.text ? [fact.text] : []));
+    expect(noted).toEqual(pairs.map((pair) => `Experts contradict each other, which the answer is to say: ${pair}`));
+    expect(run.dispatched().at(-1)).toBe('0/judge.synthesis');
+  });
+
   it('ignores inputs of a run that has not begun, and results of an unknown task', () => {
     const run = new Scenario();
     expect(() => run.planned(0, [expert('x1', 'answer')])).toThrow(NotBegun);

@@ -1,11 +1,12 @@
 import type { Draft } from '@conclave/contracts';
 import { isExpert, isJudge, lacksPlan, tasksOf, type Move, type TaskState } from '@conclave/loop';
-import { quoted } from './context.js';
+import { contradictionsOf, quoted } from './context.js';
 import { againOf } from './experts.js';
 import { categoryOf, confidenceOf, heard, heardNow, sureFrom, wantsFormat, type CommitteeView as View, type Own } from './own.js';
 import { needsReview, reviewedCategories } from './review.js';
 import { takePlaces } from './superseding.js';
 import { unsourced } from '../own-knowledge.js';
+import { bounded, oneLine } from '../prompts/quoting.js';
 import { citedSources } from '../replies/citations.js';
 
 /** How a round is assessed: not at all, on the evidence before writing, or on a written draft. */
@@ -142,6 +143,12 @@ const thinking: Stage = {
   ask: () => [{ do: 'judge', name: 'thinking' }],
 };
 
+/** Says where experts contradict each other: the prompt of the synthesis has it, and nobody else would see it. */
+const contradicted = (view: View): readonly Move[] => {
+  const pairs = contradictionsOf(view).map((pair) => oneLine(bounded(pair, 400)));
+  return pairs.length > 0 ? [{ do: 'note', text: `Experts contradict each other, which the answer is to say: ${pairs.join('; ')}` }] : [];
+};
+
 /** Writes the answer: the single sure expert's, or a synthesis. */
 const write: Stage = {
   wanted: (view) => isUnwritten(view) && (knows(view) || fastAnswer(view) !== null || unsourced(view) !== null),
@@ -154,9 +161,9 @@ const write: Stage = {
         ? 'A trivial question: one expert answers'
         : 'One sure expert and nothing to merge: its answer is the answer';
     if (draft) return [note({ draft }, 'fast.path', text)];
-    if (view.run.ending === null) return [{ do: 'judge', name: 'synthesis' }];
+    if (view.run.ending === null) return [...contradicted(view), { do: 'judge', name: 'synthesis' }];
     const stream = reviewedCategories(view).length > 0 ? 'held' : 'live';
-    return [{ do: 'judge', name: 'synthesis', from: 'reserve', stream, composes: true }];
+    return [...contradicted(view), { do: 'judge', name: 'synthesis', from: 'reserve', stream, composes: true }];
   },
 };
 

@@ -287,9 +287,10 @@ describe('an extension that loops where nobody can stop it', () => {
     });
     const deaths = () => own.process('experts').exits();
     try {
-      for (const [name, died, sentence] of [
-        ['lost', 3, 'became a dead letter (killed_process)'],
-        ['careful', 1, 'not marked as safe to repeat'],
+      // On a busy machine the record may still wait for a store after 150 ms, and a death of that time is not blamed on it before the seventh.
+      for (const [name, died, most, sentence] of [
+        ['lost', 3, 7, 'became a dead letter (killed_process)'],
+        ['careful', 1, 1, 'not marked as safe to repeat'],
       ] as const) {
         const before = deaths().length;
         const s = new CommitteeScript(own.models, `What does the ${name} one find?`);
@@ -300,11 +301,12 @@ describe('an extension that loops where nobody can stop it', () => {
         const run = await runEnd(own.url(), body.id, 120_000);
         expect(run.rounds[0]!.tasks[0]).toMatchObject({ capability: name, failure: { message: expect.stringContaining(sentence) } });
         expect(run).toMatchObject({ answer: expect.stringContaining('Nothing was found.') });
-        expect(
-          deaths()
-            .slice(before)
-            .map(({ signal }) => signal),
-        ).toEqual(Array.from({ length: died }, () => 'SIGALRM'));
+        const signals = deaths()
+          .slice(before)
+          .map(({ signal }) => signal);
+        expect(new Set(signals)).toEqual(new Set(['SIGALRM']));
+        expect(signals.length).toBeGreaterThanOrEqual(died);
+        expect(signals.length).toBeLessThanOrEqual(most);
         expect(logText(own)).toContain(`is ended: perform of the capability \\"${name}\\" (${path})`);
       }
       const s = new CommitteeScript(own.models, 'Does another run still work?');

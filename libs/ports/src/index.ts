@@ -161,7 +161,7 @@ export {
   type StoreTtl,
 } from './state/limits.js';
 export { forgettable } from './state/forgettable.js';
-export { ProcessSlots } from './state/process-slots.js';
+export { MemoryLeases } from './state/memory-leases.js';
 export { loadChannel, type LoadReport, readLoadReport } from './state/load.js';
 export {
   amountOf,
@@ -215,6 +215,7 @@ export type {
   Leases,
   Runs,
   RunSummary,
+  SlotPlace,
   SlotRequest,
   StateStore,
   Step,

@@ -121,8 +121,8 @@ function driveEngine(recording: Recording, code: TodaysCode, clock: RunClock): D
   for (const step of recording.steps) replay.take(step);
   const result = replay.result();
   const lacks: string[] = [];
-  const end = [...recording.outputs.values()].find(({ type }) => type === 'RunCompleted');
-  const ended = (result.kind === 'same' && result.ended) || end !== undefined;
+  const hasEnd = [...recording.outputs.values()].some(({ type }) => type === 'RunCompleted');
+  const ended = hasEnd || (result.kind === 'same' && result.ended);
   if (result.kind === 'different' || result.kind === 'refused') {
     const driven = steps.get(result.version);
     const output = driven?.difference?.kind === 'output' ? driven.difference : null;
@@ -133,7 +133,7 @@ function driveEngine(recording: Recording, code: TodaysCode, clock: RunClock): D
   if (result.kind === 'missing')
     lacks.push(`${result.gaps.map(([from, to]) => (from === to ? `step ${from}` : `steps ${from} to ${to}`)).join(', ')} missing`);
   // Steps that are missing after the last recorded one leave no gap between numbers.
-  if (result.kind === 'same' && !result.ended && end) lacks.push('the run has ended, but the step in which it did is not recorded');
+  if (result.kind === 'same' && !result.ended && hasEnd) lacks.push('the run has ended, but the step in which it did is not recorded');
   if (recording.steps.length === 0) lacks.push('no step of the engine is recorded');
   return { decided: [...steps.values()], outputs, lacks, ended };
 }

@@ -135,11 +135,10 @@ async function folderFindings(home: string): Promise<readonly Finding[]> {
   const open = (statSync(home).mode & 0o077) !== 0;
   const rights = open ? [warning(`Others can read ${home}, which holds prompts and keys: chmod 700 ${home}`)] : [];
   const file = join(home, 'conclave.db');
-  const bytes = (name: string): number => statSync(name, { throwIfNoEntry: false })?.size ?? 0;
-  if (bytes(file) === 0 && bytes(`${file}-wal`) > 0)
+  const { hasLogAlone, inspectDatabase } = await embeddedFiles();
+  if (hasLogAlone(home))
     return [...rights, problem(`${file} is missing or empty, but its write-ahead log is there: put the file back, or restore a backup.`)];
   if (!existsSync(file)) return [...rights, ok(`${home} holds no data yet.`)];
-  const { inspectDatabase } = await embeddedFiles();
   const { version, readable, damage, runs } = inspectDatabase(file);
   if (damage) return [...rights, problem(`${file} is damaged: ${damage}. Stop the server and restore a backup.`)];
   if (!readable)

@@ -125,8 +125,8 @@ export class Keys {
   }
   /** `waiting`: when each holder came that waits for a slot; `waits`: until when it keeps its place. */
   slots(name: string): PlacedKey & { readonly waiting: string; readonly waits: string } {
-    const [waiting, waits] = ['waiting', 'waits'].map((kind) => this.placed(name, `slots-${kind}:${name}`).key);
-    return { ...this.placed(name, `slots:${name}`), waiting: waiting!, waits: waits! };
+    const keyOf = (kind: string): string => this.placed(name, `${kind}:${name}`).key;
+    return { ...this.placed(name, `slots:${name}`), waiting: keyOf('slots-waiting'), waits: keyOf('slots-waits') };
   }
   delivery(group: string, record: string): PlacedKey {
     const name = JSON.stringify([group, record]);

@@ -1,4 +1,4 @@
-import type { Leases } from '@conclave/ports';
+import type { Leases, SlotPlace, SlotRequest } from '@conclave/ports';
 import type { RedisConnection } from './connection.js';
 import type { Keys } from './keys.js';
 import {
@@ -83,12 +83,12 @@ export class RedisLeases implements Leases {
     return this.connection.run(at, countSlots, [key], []);
   }
 
-  async acquireSlot({ name, limit, holder, ttlMs, waitMs = 0 }: Parameters<Leases['acquireSlot']>[0]): Promise<boolean> {
+  async acquireSlot({ name, limit, holder, ttlMs, waitMs = 0 }: SlotRequest): Promise<boolean> {
     const { at, key, waiting, waits } = this.keys.slots(name);
     return (await this.connection.run(at, acquireSlot, [key, waiting, waits], [holder, limit, ttlMs, waitMs])) === 1;
   }
 
-  async releaseSlot({ name, holder }: Parameters<Leases['releaseSlot']>[0]): Promise<void> {
+  async releaseSlot({ name, holder }: SlotPlace): Promise<void> {
     const { at, key, waiting, waits } = this.keys.slots(name);
     await this.connection.run(at, releaseSlot, [key, waiting, waits], [holder, this.keys.channel('slot'), name]);
   }

@@ -1,15 +1,15 @@
 import type { DeliveryKey, DeliveryLedger } from '../event-log/event-log.js';
-import type { MemoryHints } from './memory-hints.js';
 import { ProcessSlots } from './process-slots.js';
-import type { Leases, SlotRequest } from './state.js';
+import type { Leases, SlotPlace, SlotRequest } from './state.js';
 
+/** Leases in memory, for a store with one owner: every earlier holder is dead then, and nothing has to survive a restart. */
 export class MemoryLeases implements Leases {
   private readonly processes = new Map<string, { readonly classes: readonly string[]; readonly until: number }>();
   private readonly slots: ProcessSlots;
 
   constructor(
     private readonly now: () => number,
-    hints: MemoryHints,
+    hints: { send(channel: string, payload: string): void },
   ) {
     this.slots = new ProcessSlots(now, (name) => hints.send('slot', name));
   }
@@ -37,6 +37,11 @@ export class MemoryLeases implements Leases {
   }
 
   async live(): Promise<readonly string[]> {
+    return this.living();
+  }
+
+  /** Ids of all processes whose leases have not ended. */
+  living(): readonly string[] {
     return [...this.processes.keys()].filter((id) => this.leftMs(id) > 0);
   }
 
@@ -48,7 +53,7 @@ export class MemoryLeases implements Leases {
     return this.slots.acquire(slot);
   }
 
-  async releaseSlot(slot: { readonly name: string; readonly holder: string }): Promise<void> {
+  async releaseSlot(slot: SlotPlace): Promise<void> {
     this.slots.release(slot);
   }
 

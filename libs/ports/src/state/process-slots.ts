@@ -1,4 +1,4 @@
-import type { SlotRequest } from './state.js';
+import type { SlotPlace, SlotRequest } from './state.js';
 
 const sweepMs = 60_000;
 
@@ -34,7 +34,7 @@ export class ProcessSlots {
     return true;
   }
 
-  release({ name, holder }: { readonly name: string; readonly holder: string }): void {
+  release({ name, holder }: SlotPlace): void {
     const { held, waiting } = this.named(name, this.now());
     waiting.delete(holder);
     const freed = held.delete(holder);

@@ -277,6 +277,9 @@ export interface SlotRequest {
   readonly waitMs?: number;
 }
 
+/** The slot of a holder, or its place among those that wait for one. */
+export type SlotPlace = Pick<SlotRequest, 'name' | 'holder'>;
+
 export interface Leases {
   /** Registers or renews this process; call every `leaseRenewMs`. Expires after `ttlMs` (`leaseTtlMs`). */
   renewProcess(process: {
@@ -299,7 +302,7 @@ export interface Leases {
    */
   acquireSlot(slot: SlotRequest): Promise<boolean>;
   /** Gives back a slot, or the place of a holder that waits for one. */
-  releaseSlot(slot: { readonly name: string; readonly holder: string }): Promise<void>;
+  releaseSlot(slot: SlotPlace): Promise<void>;
 }
 
 /**

@@ -1,7 +1,6 @@
-import { awayOwner, leaseTtlMs, parkedFlag } from '@conclave/ports';
+import { awayOwner, leaseTtlMs, type MemoryLeases, parkedFlag } from '@conclave/ports';
 import type { Store, Tick } from '../database/database.js';
 import type { CancelFlags } from './cancel-flags.js';
-import type { ProcessLeases } from './leases.js';
 
 interface ClientRow {
   readonly run_id: string;
@@ -12,7 +11,7 @@ interface ClientRow {
 interface ClientParts {
   readonly database: Store;
   readonly flags: CancelFlags;
-  readonly leases: ProcessLeases;
+  readonly leases: MemoryLeases;
   readonly now: () => number;
   readonly processId: string;
   /** When the file was opened, milliseconds since 1970. */

@@ -1,7 +1,6 @@
-import type { DeliveryKey, DeliveryLedger } from '@conclave/ports';
+import type { DeliveryKey, DeliveryLedger, MemoryLeases } from '@conclave/ports';
 import type { Store, Tick } from '../database/database.js';
 import type { Suspects } from '../event-log/suspects.js';
-import type { ProcessLeases } from './leases.js';
 
 /** A process that has begun the record and not ended it: its id and its opening of the file. */
 type Opener = readonly [id: string, opening: number];
@@ -91,7 +90,7 @@ export class SqliteDeliveries implements Required<DeliveryLedger> {
   constructor(
     private readonly database: Store,
     private readonly counts: DeliveryCounts,
-    private readonly leases: ProcessLeases,
+    private readonly leases: MemoryLeases,
     private readonly processId: string,
   ) {}
 

@@ -1,7 +1,6 @@
-import type { BeginResult, CallOutcome, Journal, JournalCall, Paid, RecordedCall } from '@conclave/ports';
+import type { BeginResult, CallOutcome, Journal, JournalCall, MemoryLeases, Paid, RecordedCall } from '@conclave/ports';
 import type { Store } from '../database/database.js';
 import type { ErasedRuns } from '../event-log/erased-runs.js';
-import type { ProcessLeases } from './leases.js';
 import type { JournalOutcomes } from './journal-outcomes.js';
 import type { JournalSteps } from './journal-steps.js';
 import { baseStep } from './recovery.js';
@@ -17,7 +16,7 @@ export class SqliteJournal implements Journal {
     private readonly steps: JournalSteps,
     private readonly outcomes: JournalOutcomes,
     private readonly accounts: Accounts,
-    private readonly leases: ProcessLeases,
+    private readonly leases: MemoryLeases,
     private readonly erased: ErasedRuns,
     private readonly now: () => number,
   ) {}

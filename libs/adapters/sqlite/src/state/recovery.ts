@@ -3,6 +3,7 @@ import {
   acceptedStatus,
   type Above,
   type ErasedRun,
+  type MemoryLeases,
   type PaidCall,
   type Recovery,
   type RestoredCall,
@@ -14,14 +15,13 @@ import type { Store, Tick } from '../database/database.js';
 import type { ErasedRuns } from '../event-log/erased-runs.js';
 import { eraseRun } from './erase-run.js';
 import { writeMark } from './identity.js';
-import type { ProcessLeases } from './leases.js';
 import type { SqliteTimers } from './timers.js';
 import { addPaid } from './usage-ledger.js';
 
 export interface RecoveryParts {
   readonly database: Store;
   readonly erased: ErasedRuns;
-  readonly leases: ProcessLeases;
+  readonly leases: MemoryLeases;
   readonly timers: SqliteTimers;
   /** Drops a run from memory, so that it is read again. */
   readonly forget: (runId: string) => void;

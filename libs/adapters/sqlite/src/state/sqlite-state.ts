@@ -2,6 +2,7 @@ import {
   MemoryAllowances,
   MemoryBreakers,
   MemoryClaims,
+  MemoryLeases,
   type Allowances,
   type Breakers,
   type Caches,
@@ -35,7 +36,6 @@ import { SqliteJournal } from './journal.js';
 import { JournalOutcomes } from './journal-outcomes.js';
 import { JournalSteps } from './journal-steps.js';
 import { KeptRuns } from './kept-runs.js';
-import { ProcessLeases } from './leases.js';
 import { SqliteOnce } from './once.js';
 import { SqliteRecovery } from './recovery.js';
 import { SqliteRuns } from './runs.js';
@@ -47,7 +47,7 @@ import { Accounts, SqliteUsageLedger } from './usage-ledger.js';
 /** Shared by all users of one database inside the process. */
 export class SharedState {
   readonly hints = new ProcessHints();
-  readonly leases: ProcessLeases;
+  readonly leases: MemoryLeases;
   readonly claims: MemoryClaims;
   /** In memory like the leases: each start judges its providers again. */
   readonly breakers: MemoryBreakers;
@@ -78,7 +78,7 @@ export class SharedState {
     this.steps = new JournalSteps(database);
     this.accounts = new Accounts(database);
     this.outcomes = new JournalOutcomes(database, log, new SqliteBlobs(database, () => clock.now()));
-    this.leases = new ProcessLeases(() => clock.now(), this.hints);
+    this.leases = new MemoryLeases(() => clock.now(), this.hints);
     this.claims = new MemoryClaims(() => clock.now());
     this.breakers = new MemoryBreakers(() => clock.now());
     this.allowances = new MemoryAllowances(() => clock.now(), this.accounts.ledger);

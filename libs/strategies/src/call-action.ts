@@ -1,5 +1,6 @@
 import type { PlannedTask, ToolOffer } from '@conclave/contracts';
 import { canonicalJson, type Action } from '@conclave/loop';
+import { foldedName } from './folded-name.js';
 import { actionOf } from './plan-rules.js';
 import { isObject } from './replies/names.js';
 
@@ -41,7 +42,7 @@ function sense(value: unknown, depth: number): unknown {
   if (typeof meant !== 'object' || meant === null || depth >= deepest) return meant === null ? null : String(meant);
   if (Array.isArray(meant)) return meant.length === 1 ? sense(meant[0], depth + 1) : meant.map((item) => sense(item, depth + 1));
   const members = Object.entries(meant).filter(([, member]) => member !== null && member !== undefined);
-  const folded = members.map(([name]) => name.toLowerCase().replace(/[\s_-]/g, ''));
+  const folded = members.map(([name]) => foldedName(name));
   const areApart = new Set(folded).size === folded.length;
   return Object.fromEntries(members.map(([name, member], index) => [areApart ? folded[index]! : name, sense(member, depth + 1)]));
 }

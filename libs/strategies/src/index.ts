@@ -41,6 +41,7 @@ export { answerWords } from './answer-words/languages.js';
 export { expertPrompts } from './prompts/expert-categories.js';
 export { expertPrompt } from './prompts/expert-prompt.js';
 export { earlierQuestions, searchTextOf } from './prompts/follow-up.js';
+export { foldedName } from './folded-name.js';
 export { callText } from './prompts/call-text.js';
 export { excerptOf } from './prompts/excerpt.js';
 export { wholeResultKey, wholeResultMs } from './learning/whole-results.js';

@@ -1,4 +1,5 @@
 import type { PlannedTask } from '@conclave/contracts';
+import { foldedName } from '../folded-name.js';
 import { jsonIn } from '../replies/json-reply.js';
 import { isObject } from '../replies/names.js';
 import { isBefore } from '../unfilled.js';
@@ -95,15 +96,13 @@ function followed(value: unknown, path: readonly string[]): unknown {
   let at = value;
   for (const step of path) {
     if (typeof at !== 'object' || at === null) return undefined;
-    const names = Object.keys(at).filter((name) => folded(name) === folded(step));
+    const names = Object.keys(at).filter((name) => foldedName(name) === foldedName(step));
     const name = Object.hasOwn(at, step) ? step : names.length === 1 ? names[0]! : null;
     if (name === null) return undefined;
     at = (at as Readonly<Record<string, unknown>>)[name];
   }
   return at;
 }
-
-const folded = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, '');
 
 /** Whether entries of lists were left out of a result. */
 const isCut = /\n\[The result is cut: [^[\]\n]{1,200}\]$/;
@@ -117,7 +116,7 @@ function membersNamed(value: unknown, name: string, isPart: boolean): ReadonlySe
     if (typeof at !== 'object' || at === null) continue;
     const isList = Array.isArray(at);
     for (const [member, inner] of Object.entries(at)) {
-      if (!isList && folded(member) === folded(name) && isSingle(inner)) {
+      if (!isList && foldedName(member) === foldedName(name) && isSingle(inner)) {
         if (isPart && inList) return new Set();
         found.add(inner);
       }
@@ -137,7 +136,7 @@ function linesNamed(text: string, name: string): ReadonlySet<string> {
       .slice(0, Math.max(0, at))
       .replace(/^[\s*•#-]{1,20}/, '')
       .replace(/\*{1,2}$/, '');
-    if (at > 0 && label.length <= 60 && value.length > 0 && value.length <= 200 && folded(label) === folded(name)) found.add(value);
+    if (at > 0 && label.length <= 60 && value.length > 0 && value.length <= 200 && foldedName(label) === foldedName(name)) found.add(value);
   }
   return found;
 }

@@ -1,4 +1,5 @@
 import type { ToolReply } from '@conclave/ports';
+import { foldedName } from '@conclave/strategies';
 import { objectIn } from './reported-failure.js';
 
 /** A call that a tool refused because there were too many: it was not made. */
@@ -24,7 +25,7 @@ export function rateRefusal(reply: Pick<ToolReply, 'structured' | 'content'>): R
   const members = membersOf(reply.structured ?? objectIn(text), 0);
   const named = members.some(
     ([name, value]) =>
-      (statuses.has(name) && String(value) === '429') || (kinds.has(name) && typeof value === 'string' && names.test(folded(value))),
+      (statuses.has(name) && String(value) === '429') || (kinds.has(name) && typeof value === 'string' && names.test(foldedName(value))),
   );
   if (!named && (members.length > 0 || !saysSo.test(text))) return null;
   const [said] = members.filter(([name, value]) => waits.test(name) && Number.isFinite(Number(value)) && Number(value) >= 0);
@@ -34,10 +35,8 @@ export function rateRefusal(reply: Pick<ToolReply, 'structured' | 'content'>): R
   return { retryAfterMs: Number(count) * (/^m(?:s|illi)/i.test(unit) ? 1 : /^min/i.test(unit) ? 60_000 : 1_000) };
 }
 
-const folded = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, '');
-
 /** The members of an object and of the objects in it, two levels deep, by folded name. */
 function membersOf(value: unknown, depth: number): readonly (readonly [string, unknown])[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || depth > 2) return [];
-  return Object.entries(value).flatMap(([name, member]) => [[folded(name), member] as const, ...membersOf(member, depth + 1)]);
+  return Object.entries(value).flatMap(([name, member]) => [[foldedName(name), member] as const, ...membersOf(member, depth + 1)]);
 }

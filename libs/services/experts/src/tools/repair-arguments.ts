@@ -1,3 +1,4 @@
+import { foldedName } from '@conclave/strategies';
 import { inDeclaredType, type Schema } from './declared-type.js';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -59,12 +60,12 @@ function unwrap(args: Values, properties: Values, repairs: string[]): Values {
 /** Renames an argument to the schema's name if exactly one name matches apart from case and separators. */
 function withDeclaredNames(args: Values, properties: Values, repairs: string[]): Values {
   const declared = new Map<string, string[]>();
-  for (const name of Object.keys(properties)) declared.set(folded(name), [...(declared.get(folded(name)) ?? []), name]);
+  for (const name of Object.keys(properties)) declared.set(foldedName(name), [...(declared.get(foldedName(name)) ?? []), name]);
   const unknown = Object.keys(args).filter((name) => ownOf(properties, name) === undefined);
   const meant = new Map(
     unknown.flatMap((name) => {
-      const [match, ...others] = declared.get(folded(name)) ?? [];
-      const rivals = unknown.filter((other) => folded(other) === folded(name));
+      const [match, ...others] = declared.get(foldedName(name)) ?? [];
+      const rivals = unknown.filter((other) => foldedName(other) === foldedName(name));
       const free = match !== undefined && others.length === 0 && rivals.length === 1 && !Object.hasOwn(args, match);
       return free ? [[name, match] as const] : [];
     }),
@@ -84,7 +85,7 @@ function withMissingName(args: Values, properties: Values, required: ReadonlySet
   const [unknown, ...others] = Object.keys(args).filter((name) => ownOf(properties, name) === undefined);
   const [missing, ...more] = Object.keys(properties).filter((name) => required.has(name) && !Object.hasOwn(args, name));
   if (unknown === undefined || missing === undefined || others.length + more.length > 0) return args;
-  const [short, long] = [folded(unknown), folded(missing)].sort((a, b) => a.length - b.length) as [string, string];
+  const [short, long] = [foldedName(unknown), foldedName(missing)].sort((a, b) => a.length - b.length) as [string, string];
   if (short.length < shortestPart || !long.includes(short)) return args;
   repairs.push(`${shown(unknown)} is read as ${shown(missing)}.`);
   return Object.fromEntries(Object.entries(args).map(([name, value]) => [name === unknown ? missing : name, value]));
@@ -92,8 +93,6 @@ function withMissingName(args: Values, properties: Values, required: ReadonlySet
 
 /** Whether the tool would refuse an argument that its schema does not list. */
 const takesNoOthers = (schema: Schema): boolean => schema.additionalProperties === false && !('patternProperties' in schema);
-
-const folded = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, '');
 
 const isObject = (value: unknown): value is Values => typeof value === 'object' && value !== null && !Array.isArray(value);
 
